@@ -22,7 +22,18 @@ class InputError(PertinentError, ValueError):
 
 
 class UnsupportedModelError(PertinentError, TypeError):
-    """The classifier has no known decision regions; the message lists what has."""
+    """The classifier has no known decision regions; the message lists what has.
+
+    Parameters
+    ----------
+    why : str
+    instead : str
+        What else could be done, where that is long.
+    """
+
+    def __init__(self, why: str, instead: str = "") -> None:
+        super().__init__(f"{why} {instead}".rstrip())
+        self.why, self.instead = why, instead
 
 
 class MissingExtraError(PertinentError, ImportError):

@@ -18,7 +18,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 
 import pertinent
 from pertinent.exceptions import InputError, UnsupportedModelError
@@ -193,14 +193,22 @@ def test_words_that_cannot_be_traced_are_refused():
         ((CountVectorizer(ngram_range=(1, 2)), MultinomialNB()), "counts neighbours together"),
         ((CountVectorizer(analyzer="char"), MultinomialNB()), "counts runs of characters"),
         ((TfidfVectorizer(dtype=np.float32), LogisticRegression()), "in single precision"),
-        ((TfidfVectorizer(), TfidfTransformer(), LogisticRegression()), "weighs twice"),
-        ((TfidfVectorizer(), BernoulliNB(binarize=0.1)), "compares what TF-IDF divided"),
+        (
+            (TfidfVectorizer(), TfidfTransformer(), LogisticRegression()),
+            "weighs the words of a text again",
+        ),
+        ((TfidfVectorizer(), BernoulliNB(binarize=0.1)), "compares what was divided"),
         ((CountVectorizer(), RandomForestClassifier(2, random_state=0)), "models of linear scores"),
+        ((CountVectorizer(), SVC(kernel="poly")), "models of linear scores"),
     ],
 )
 def test_refused_with_the_reason(steps, why):
-    with pytest.raises(UnsupportedModelError, match=why):
+    with pytest.raises(UnsupportedModelError, match=why) as refused:
         pertinent.TextExplainer(fitted(*steps, classes=2))
+    what, reason, instead = str(refused.value).splitlines()
+    assert "is not supported" in what
+    assert reason.startswith("Why there is no exact answer: ")
+    assert instead.startswith("What to do: ")
 
 
 def test_tables_and_texts_are_told_apart():

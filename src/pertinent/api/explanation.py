@@ -55,6 +55,8 @@ class Explanation:
     row : int
     stored : dict, optional
         What a file said; see `Explanation.from_json`.
+    name : str or int, optional
+        What the sample is called, in place of what its table calls it.
 
     Examples
     --------
@@ -73,6 +75,7 @@ class Explanation:
     explanations: Explanations | None
     row: int
     stored: dict[str, Any] | None = field(default=None)
+    name: Any = None
 
     @property
     def prediction(self) -> Any:
@@ -185,7 +188,8 @@ class Explanation:
             assert self.stored is not None
             summary: Summary = self.stored["summary"]
             return summary
-        return self.explanations.summaries(self.row)
+        found = self.explanations.summaries(self.row)
+        return found if self.name is None else found | {"id": self.name}
 
     def text(self, length: str = "medium") -> str:
         """Return the explanation in words.

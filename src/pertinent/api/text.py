@@ -75,8 +75,7 @@ class TextExplainer:
         self.model, self.add = model, add
         self.reading = TextModel(model)
         self.classes = model_classes(model)
-        for label in self.classes.tolist():
-            self.reading.rest_cells(label)  # an unsupported model fails here, before any work
+        self.reading.require_linear(self.classes.tolist())  # before any work
         self._how: dict[str, Any] = {"alternatives": alternatives, "time_limit": time_limit}
         self._wording = Wording(subject="text") if wording is None else wording
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.metadata import version
 from pathlib import Path
@@ -19,6 +19,7 @@ from rich.table import Table
 from pertinent.cli import codes
 from pertinent.cli.files import model_columns, parse_rows, parse_target, read_table
 from pertinent.cli.given import Given, ModelFile, Pickle, Trust, with_given
+from pertinent.cli.texts import Add, AddAny, Column, TextOptions, explain_texts
 from pertinent.cli.wording import in_options, options_for
 from pertinent.exceptions import (
     InputError,
@@ -35,7 +36,8 @@ from pertinent.tables.words import counted
 
 # What loads scikit-learn is imported where it is needed: help and completion come at once.
 if TYPE_CHECKING:
-    from pertinent.api.explanation import Explanations
+    from pertinent.api.explanation import Explanation, Explanations
+    from pertinent.geometry.arrays import Foreign
     from pertinent.scale.run import Finished, Job
 
 app = typer.Typer(
@@ -123,9 +125,8 @@ def _known_length(length: str) -> str:
 
 
 def _explained(
-    model_file: Path, data_file: Path, given: Given, rows: str | None, ignore: list[str] | None
+    model: Foreign, data_file: Path, given: Given, rows: str | None, ignore: list[str] | None
 ) -> Explanations:
-    model = given.load(model_file)
     frame, extra = model_columns(read_table(data_file), model, ignore or [])
     if extra:
         err.print(
@@ -137,13 +138,23 @@ def _explained(
     return explainer.explain(chosen, target)
 
 
-def _finish(result: Explanations) -> None:
+def _name(summary: dict[str, Any]) -> str:
+    """Return what a row of a table, or a text, is called."""
+    return f"{'Text' if 'passage' in summary else 'Row'} {visible(summary['id'])}"
+
+
+def _finish(result: Iterable[Explanation]) -> None:
     """Leave with the code for rows that got no answer, if there are any."""
     from pertinent.proofs import FAILED
 
-    failed = (result.positive.status_code == FAILED) | (result.negative.status_code == FAILED)
-    if failed.any():
-        err.print(f"[yellow]{int(failed.sum())} rows got no answer; see their reasons.[/]")
+    failed = 0
+    for one in result:
+        found = one.explanations
+        assert found is not None  # not from a file
+        parts = found.positive, found.negative
+        failed += any(part.status_code[one.row] == FAILED for part in parts)
+    if failed:
+        err.print(f"[yellow]{failed} rows got no answer; see their reasons.[/]")
         raise typer.Exit(codes.UNANSWERED)
 
 
@@ -157,6 +168,9 @@ def explain(
     given: Given,
     rows: Rows = None,
     ignore: Ignore = None,
+    column: Column = None,
+    add: Add = None,
+    add_any: AddAny = False,
     length: Annotated[
         str, typer.Option(help="short, medium or long.", callback=_known_length)
     ] = "medium",
@@ -165,14 +179,22 @@ def explain(
         Path | None, typer.Option("--output", "-o", help="Write to a file instead.")
     ] = None,
 ) -> None:
-    """Explain rows of a table in words, or as JSON lines that `check` verifies."""
+    """Explain rows of a table in words, or texts, or as JSON lines that `check` verifies."""
+    from pertinent.models.steps.text import is_text_model
+
     with _said():
-        result = _explained(model, data, given, rows, ignore)
+        loaded, options = given.load(model), TextOptions(column, add or [], add_any)
+        result: Iterable[Explanation]
+        if is_text_model(loaded):
+            result = explain_texts(loaded, data, given, rows, options)
+        else:
+            options.require_none()
+            result = _explained(loaded, data, given, rows, ignore)
         if json_:
             text = "\n".join(explanation.json() for explanation in result)
         else:
             with _taken_back():
-                parts = [f"Row {visible(e.summary()['id'])}\n\n{e.text(length)}" for e in result]
+                parts = [f"{_name(e.summary())}\n\n{e.text(length)}" for e in result]
             text = "\n\n".join(parts)
         if output is None:
             (_say_json if json_ else _say)(text)
@@ -203,7 +225,7 @@ def report(
 ) -> None:
     """Write one self-contained HTML page about all rows of a table."""
     with _said():
-        result = _explained(model, data, given, rows, ignore)
+        result = _explained(given.load(model), data, given, rows, ignore)
         files = {"Model file": model, "Table": data, "Training data": given.train}
         with nullcontext() if json_ else _taken_back():
             path = result.report(output, title, max_rows, date=date, facts=_named(files))
@@ -247,23 +269,23 @@ def check_(
             "search": True,
         }  # the file says whether it was searched
         loaded = load_model(model, trust=trust or [], **how)
-        checked = [(d["summary"]["id"], check(d, loaded)) for d in _documents(explanation)]
+        checked = [(d["summary"], check(d, loaded)) for d in _documents(explanation)]
         if json_:
             found = [
                 {
-                    "id": name,
+                    "id": summary["id"],
                     "format": c.format,
                     "verdict": c.verdict,
                     "findings": [vars(f) for f in c.findings],
                 }
-                for name, c in checked
+                for summary, c in checked
             ]
             _say_json(to_json({"explanations": found}))
         else:
             for words in dict.fromkeys(one.format for _, one in checked):
                 out.print(words)
-            for name, one in checked:
-                out.print(_check_table(name, one))
+            for summary, one in checked:
+                out.print(_check_table(_name(summary), one))
     verdicts = {one.verdict for _, one in checked}
     if REFUTED in verdicts:
         raise typer.Exit(codes.REFUTED)
@@ -271,11 +293,11 @@ def check_(
         raise typer.Exit(codes.UNCHECKED)
 
 
-def _check_table(name: Any, checked: Any) -> Table:
+def _check_table(name: str, checked: Any) -> Table:
     from pertinent.checking import HOLDS, REFUTED, UNKNOWN
 
     colours = {HOLDS: "green", REFUTED: "red", UNKNOWN: "yellow"}
-    title = f"Row {escape(visible(name))}: {checked.verdict}"
+    title = f"{escape(name)}: {checked.verdict}"
     table = Table(title=title, title_justify="left", show_header=False, box=None)
     for finding in checked.findings:
         colour = colours.get(finding.verdict, "dim")

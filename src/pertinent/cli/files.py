@@ -8,7 +8,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from pertinent.exceptions import InputError, optional, reading
+from pertinent.exceptions import InputError, one_line, optional, reading
 from pertinent.geometry.arrays import Foreign
 
 READERS = {
@@ -39,6 +39,21 @@ def read_table(path: Path) -> Any:
                 first = file.readline(LONGEST_HEADER)
             return _with_rows(_read_text(first, lambda: path))
         return _with_rows(pd.read_parquet(path) if kind == "parquet" else _read_arrow(path))
+
+
+def read_lines(path: Path) -> list[str]:
+    """Return the lines of a text file that are not blank; "-" is standard input."""
+    if str(path) == "-":
+        text = sys.stdin.read()
+    elif not path.is_file():
+        raise InputError(f"There is no file {path}.")
+    else:
+        with reading(path, " as text"):
+            text = path.read_text(encoding="utf-8-sig")
+    lines = [line for line in text.split("\n") if line.strip()]
+    if not lines:
+        raise InputError(f"{one_line(path.name)}: expected a text on each line, got none.")
+    return lines
 
 
 def _with_rows(frame: Any) -> Any:

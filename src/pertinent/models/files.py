@@ -24,9 +24,11 @@ from pertinent.models.regressors import RangeClassifier, is_regressor
 from pertinent.models.sound import (
     UnsafeModelError,
     rehearse,
+    rehearse_texts,
     require_sound,
     require_sound_archive,
 )
+from pertinent.models.steps.text import is_text_model
 from pertinent.models.trees.files import reader_of
 
 __all__ = ["UnsafeModelError", "load_model", "require_sound"]
@@ -139,6 +141,10 @@ def load_model(
     read = _reader_of(file, trust, allow_pickle)
     with reading(file, " as a model", UnsafeModelError):
         model = read(file)
+        if is_text_model(model):
+            require_sound(model)
+            rehearse_texts(model)
+            return model
         classifier = RangeClassifier(model, low=0.0) if is_regressor(model) else model
         if search and not is_read(classifier):
             require_classifier(model)

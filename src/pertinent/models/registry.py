@@ -278,12 +278,13 @@ def unread(model: Foreign, why: Exception) -> UnsupportedModelError:
     """Return a refusal of a model as three lines, from what was said where it could not be read."""
     if "\n" in str(why) or isinstance(model, type) or _lacking(model):
         return why if isinstance(why, UnsupportedModelError) else UnsupportedModelError(str(why))
-    own = type(model)
+    own, reason = type(model), getattr(why, "why", why)
+    instead = getattr(why, "instead", "") or "`pertinent models` lists what is supported."
     return UnsupportedModelError(
         f"{own.__module__}.{own.__qualname__} is not supported as it is.\n"
-        f"Why there is no exact answer: {one_line(why, limit=2000)}.\n"
+        f"Why there is no exact answer: {one_line(reason, limit=2000)}.\n"
         "What to do: search=True finds answers that are valid and not proved; or explain what is "
-        "named above. `pertinent models` lists what is supported."
+        f"named above. {instead}"
     )
 
 

@@ -30,6 +30,7 @@ from pertinent.models.combined.sound import CHECKS
 from pertinent.models.linear import LARGEST_COEFFICIENT
 from pertinent.models.registry import decision_region, model_classes, predicted_labels
 from pertinent.models.steps.pipeline import features_of
+from pertinent.models.steps.text import TextModel
 from pertinent.tables.features import Features
 from pertinent.tables.numbers import is_missing
 from pertinent.tables.table import installed_backend
@@ -369,6 +370,14 @@ def _support_vectors(model: Any) -> None:
     require(np.size(model._probA) == np.size(model._probB), "probabilities of another shape")
 
 
+def _vectorizer(model: Any) -> None:
+    if not hasattr(model, "vocabulary_"):
+        return
+    places = list(model.vocabulary_.values())
+    whole = all(isinstance(place, int | np.integer) for place in places)
+    require(whole and sorted(places) == list(range(len(places))), "a vocabulary without order")
+
+
 def _sparse(matrix: Any) -> None:
     try:
         matrix.check_format(full_check=True)
@@ -400,6 +409,7 @@ _CHECKS: dict[str, Callable[[Any], None]] = {
     "_SigmoidCalibration": _sigmoid,
     "NeighborsBase": _neighbours,
     "BaseLibSVM": _support_vectors,
+    "CountVectorizer": _vectorizer,
     "LinearClassifierMixin": _linear,
     "LinearModel": _linear,
     "BaseSGD": _linear,
@@ -423,6 +433,13 @@ def rehearse(model: Foreign) -> None:
         row = _row(features_of(model), hasattr(model, "feature_names_in_"))
         label = predicted_labels(model, row)
     require(np.shape(label) == (1,) and label[0] in classes, "it predicts something else")
+
+
+def rehearse_texts(model: Foreign) -> None:
+    """Refuse a model of texts that is not read, or cannot do what every explanation asks of it."""
+    TextModel(model).require_linear(model_classes(model).tolist())
+    label = predicted_labels(model, [""])
+    require(np.shape(label) == (1,) and label[0] in model_classes(model), "it predicts no label")
 
 
 _IMPUTERS = ("SimpleImputer", "KNNImputer", "IterativeImputer")

@@ -44,9 +44,9 @@ class Walk:
         """Return the error for a step that has no exact map."""
         where = ".".join(self.path) or "pipeline"
         return UnsupportedModelError(
-            f"Step {where!r} ({type(step).__name__}) {why} Supported steps: "
-            f"{', '.join(supported_transforms())}. Others can be added with "
-            "pertinent.register_transform."
+            f"Step {where!r} ({type(step).__name__}) {why}",
+            f"Supported steps: {', '.join(supported_transforms())}. Others can be added with "
+            "pertinent.register_transform.",
         )
 
     def declare(self, feature: int, levels: Sequence[Any], takes_others: bool) -> None:

@@ -83,20 +83,28 @@ class TextModel:
         self.weigh: Foreign = getattr(self.vectorizer, "_tfidf", None)
         if rest and _is(rest[0], TFIDF):
             if self.weigh is not None:
-                raise UnsupportedModelError("TfidfTransformer behind TfidfVectorizer weighs twice.")
+                raise _unread(
+                    "TfidfTransformer behind TfidfVectorizer",
+                    "it weighs the words of a text again, after they were divided by its norm",
+                    "leave one of them out",
+                )
             self.weigh, rest = rest[0], rest[1:]
         if getattr(self.vectorizer, "dtype", None) == np.float32:
-            raise UnsupportedModelError(
-                "The vectorizer gives numbers in single precision (dtype=float32), whose rounding "
-                "is larger than what is proved. Fit it with dtype=float64, as by default."
+            raise _unread(
+                f"{type(self.vectorizer).__name__}(dtype=float32)",
+                "it gives numbers in single precision, whose rounding is larger than what is "
+                "proved",
+                "fit it with dtype=float64, as by default",
             )
         self.threshold, self.rest = _without_threshold(rest)
         self.analyze: Analyzer = self.vectorizer.build_analyzer()
         self.vocabulary: dict[str, int] = self.vectorizer.vocabulary_
         if self.threshold and self.norm is not None:
-            raise UnsupportedModelError(
-                "BernoulliNB(binarize=...) compares what TF-IDF divided by the norm of the whole "
-                "text. Use binarize=0.0, as by default, or norm=None."
+            raise _unread(
+                "BernoulliNB(binarize=...) behind TF-IDF",
+                "it compares what was divided by the norm of the whole text: which words count "
+                "then depends on all others",
+                "fit it with binarize=0.0, as by default, or norm=None",
             )
 
     @property
@@ -137,19 +145,28 @@ class TextModel:
             places, (present > self.threshold).astype(np.float64), float(self.threshold < 0)
         )
 
+    def require_linear(self, labels: Sequence[Any]) -> None:
+        """Refuse a model whose classes are no planes in the values of words."""
+        for label in labels:
+            self.rest_cells(label)
+
     def rest_cells(self, label: Any) -> Sequence[Cell]:
         """Return where the rest of the pipeline predicts a label: rows over the vocabulary."""
-        region = decision_region(self.rest, label)
+        name = type(unwrap(self.rest)).__name__
+        refused = _unread(
+            f"{name} behind a vectorizer",
+            "its regions are no planes in the values of words, and texts are explained for models "
+            "of linear scores",
+            "fit LogisticRegression, LinearSVC or MultinomialNB behind the vectorizer",
+        )
+        try:
+            region = decision_region(self.rest, label)
+        except UnsupportedModelError as error:
+            raise refused from error
         cells = cells_of(region) or ()
-        if not all(cell.is_linear and not cell.has_bounds and cell.sums is None for cell in cells):
-            cells = ()
-        if not len(cells) or region.dim != len(self.vocabulary):
-            name = type(unwrap(self.rest)).__name__
-            raise UnsupportedModelError(
-                f"Texts are explained for models of linear scores, and the regions of this {name} "
-                "are no planes in the values of words. Fit LogisticRegression, LinearSVC or "
-                "MultinomialNB behind the vectorizer."
-            )
+        plain = all(cell.is_linear and not cell.has_bounds and cell.sums is None for cell in cells)
+        if not plain or not len(cells) or region.dim != len(self.vocabulary):
+            raise refused
         return cells
 
 
@@ -171,23 +188,39 @@ def _not_text(model: Foreign) -> str:
     )
 
 
+def _unread(what: str, why: str, instead: str) -> UnsupportedModelError:
+    """Return three lines: what is not explained word by word, why, and what to do."""
+    return UnsupportedModelError(
+        f"{what} is not supported: texts are explained word by word.\n"
+        f"Why there is no exact answer: {why}.\n"
+        f"What to do: {instead}."
+    )
+
+
 def _require_words(vectorizer: Foreign) -> None:
     """Refuse vectorizers whose columns are no single words, with the reason."""
+    name = type(vectorizer).__name__
     if _is(vectorizer, HASHING):
-        raise UnsupportedModelError(
-            "HashingVectorizer puts several words into one column and does not remember which: "
-            "what a column says cannot be traced to words. Fit CountVectorizer or TfidfVectorizer."
+        raise _unread(
+            name,
+            "it puts several words into one column and does not remember which, so that what a "
+            "column says cannot be traced to words",
+            "fit CountVectorizer or TfidfVectorizer in its place",
         )
     if vectorizer.analyzer in ("char", "char_wb"):
-        raise UnsupportedModelError(
-            f"analyzer={vectorizer.analyzer!r} counts runs of characters, and those of a word "
-            "overlap with those of its neighbours: words cannot be taken out one by one. Use "
-            "analyzer='word'."
+        raise _unread(
+            f"{name}(analyzer={vectorizer.analyzer!r})",
+            "it counts runs of characters, and those of a word overlap with those of its "
+            "neighbours: words cannot be taken out one by one",
+            "fit it with analyzer='word'",
         )
     if not callable(vectorizer.analyzer) and tuple(vectorizer.ngram_range) != (1, 1):
-        raise UnsupportedModelError(
-            f"ngram_range={tuple(vectorizer.ngram_range)} counts neighbours together: to take out "
-            "a word changes several columns and makes new neighbours. Use ngram_range=(1, 1)."
+        # Neighbours u v at places p < q: sum over such p, q of z_p z_q prod_{p < r < q} (1 - z_r).
+        raise _unread(
+            f"{name}(ngram_range={tuple(vectorizer.ngram_range)})",
+            "it counts neighbours together, and to take out a word makes new neighbours of those "
+            "around it: their number is a product over all words in between, no sum over words",
+            "fit it with ngram_range=(1, 1)",
         )
 
 
@@ -204,6 +237,9 @@ def _without_threshold(steps: list[Foreign]) -> tuple[float | None, Foreign]:
 @register_symbolic(COUNTS, TFIDF_VECTORIZER, HASHING, refused=True)
 def texts(step: Foreign, columns: Columns, walk: Walk) -> Columns:
     """Refuse texts as a column of a table."""
-    raise walk.refuse(
-        step, "reads texts, which are no table. Explain them with pertinent.TextExplainer(model)."
+    raise UnsupportedModelError(
+        f"A model that begins with {type(step).__name__} reads texts, which are no table.\n"
+        "Why there is no exact answer: a text has no columns before it is cut into words.\n"
+        "What to do: explain it word by word with pertinent.TextExplainer(model), or with "
+        "`pertinent explain model.skops texts.txt`."
     )
