@@ -115,6 +115,12 @@ class Setting:
             self._plain = replace(self, within=None)
         return self._plain
 
+    def without_chance(self) -> Setting:
+        """Return the same however small probabilities are; made once."""
+        if self.min_proba is None:
+            return self
+        return self.kept("without chance", lambda own: replace(own, min_proba=None))
+
     def under(self, constraints: Constraints) -> Self:
         """Return the same with other rules; what is known of the model is shared."""
         other = copy(self)

@@ -127,7 +127,8 @@ def hit_rivals(asked: Varying) -> Suffices:
     margin = setting.margin_for(table)
     # A margin that was asked for makes rivals of whatever comes closer than that.
     inner = -margin if setting.asked_margin > 0 else margin
-    others = _Others(setting.region(Not(k), inner), setting.region(Not(k), -margin))
+    plain = setting.without_chance()  # another class makes a rival, however unlikely it is
+    others = _Others(plain.region(Not(k), inner), plain.region(Not(k), -margin))
     hits: dict[tuple[int, bytes], Supports] = {}
     shared = setting.features, hits
     rows = [_Row(i, x, asked.effort.budget(), *shared) for i, x in enumerate(table.values)]

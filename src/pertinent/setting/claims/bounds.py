@@ -54,8 +54,10 @@ def bounds_of(
     for part in certified:
         if not len(part.rows):
             continue
-        margin = proof_margin(setting, part.key.kind) if of_rivals else setting.asked_margin
-        region = setting.region(part.key, margin)
+        margin, model = setting.asked_margin, setting
+        if of_rivals:
+            margin, model = proof_margin(setting, part.key.kind), of_proof(setting, part.key.kind)
+        region = model.region(part.key, margin)
         task = Task.of(region, centers, setting.weights, *limits, domain)
         if question is not None:
             rest = np.broadcast_to(resting(setting, question), centers.shape)
@@ -74,6 +76,15 @@ def proof_margin(setting: Setting, kind: Kind) -> float:
     What comes closer to another class than a margin that was asked for is a rival.
     """
     return setting.asked_margin if kind is Kind.IS else -setting.asked_margin
+
+
+def of_proof(setting: Setting, kind: Kind) -> Setting:
+    """Return the setting whose regions the proof of a sufficient set speaks of.
+
+    Where another class is not likely enough, the class itself need not be predicted: rivals are
+    points of other classes, however likely these are.
+    """
+    return setting if kind is Kind.IS else setting.without_chance()
 
 
 def limit_distances(setting: Setting, centers: FloatArray, limits: Limits) -> FloatArray:
@@ -191,7 +202,7 @@ def holds_whatever(
             push, over = pushes(own, x[i], low[i], high[i], some)
             holds[i] = (over <= SUMS * (np.abs(over) + push.sum(axis=1))).all()
         return holds, True
-    others = cells_of(setting.region(Not(k), -setting.asked_margin))
+    others = cells_of(of_proof(setting, Kind.NOT).region(Not(k), -setting.asked_margin))
     boxes = others is not None and all(cell.is_linear and not len(cell.G) for cell in others)
     if domain is not None or others is None or not boxes:
         about = [part for part in why if part.key == Not(k)]
