@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from campaign.lattice.case import CATEGORY, LATTICE, LEVELS, Case, plausibility
+from campaign.lattice.kinds import KINDS
 from campaign.tables import Array
 
 #: How close to a limit double precision may decide, and single precision.
@@ -177,6 +178,7 @@ def _lattice(case: Case, name: str, wide: bool) -> list[float]:
         if not stepped and name not in case.rules.get("step", ()):
             values = np.concatenate([values, values + step / 2])
         values = np.round(values, 2)
+        values = values[values >= KINDS[case.kind].least]
     if case.single:
         values = values.astype(np.float32)
     return [float(v) for v in values]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
+import numpy as np
 from sklearn.discriminant_analysis import (
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
@@ -22,10 +23,12 @@ from sklearn.ensemble import (
     RandomForestRegressor,
     VotingClassifier,
 )
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, Ridge, TweedieRegressor
 from sklearn.multiclass import OneVsOneClassifier
 from sklearn.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestCentroid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, PowerTransformer, QuantileTransformer
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -45,6 +48,7 @@ class Kind:
     steps : which steps may come before it: "scale", "encode" (categories), "bins", "impute"
     dense : whether plausible answers are asked for
     sums : whether it is a sum of trees: relations and changes together are refused
+    least : the smallest number that it takes: others have no logarithm, or no root
     """
 
     make: Callable[[], Any]
@@ -54,6 +58,7 @@ class Kind:
     steps: tuple[str, ...] = ("scale", "encode")
     dense: bool = False
     sums: bool = False
+    least: float = -np.inf
 
 
 def _vote(weights: list[int] | None = None) -> VotingClassifier:
@@ -61,6 +66,10 @@ def _vote(weights: list[int] | None = None) -> VotingClassifier:
     tree = DecisionTreeClassifier(max_depth=3, random_state=0)
     voters = [("a", LogisticRegression()), ("b", tree), ("c", last)]
     return VotingClassifier(voters, voting="hard", weights=weights)
+
+
+def _quantiles() -> QuantileTransformer:
+    return QuantileTransformer(n_quantiles=8, output_distribution="normal")
 
 
 def _package(name: str, model: str, **given: Any) -> Callable[[], Any]:
@@ -134,6 +143,19 @@ KINDS: dict[str, Kind] = {
     "LightGBM, numbers": Kind(_package("lightgbm", "LGBMRegressor", **_LGBM), True, **_OPEN),
     "CatBoost": Kind(_package("catboost", "CatBoostClassifier", **_CAT), **_OPEN),
     "CatBoost, numbers": Kind(_package("catboost", "CatBoostRegressor", **_CAT), True, **_OPEN),
+    "powers": Kind(lambda: make_pipeline(PowerTransformer(), LogisticRegression(C=3))),
+    "logarithms": Kind(
+        lambda: make_pipeline(FunctionTransformer(np.log1p), LinearSVC()), steps=(), least=-0.5
+    ),
+    "quantiles": Kind(
+        lambda: make_pipeline(_quantiles(), LogisticRegression(C=3)), chances=True, steps=()
+    ),
+    "powers of numbers": Kind(lambda: make_pipeline(PowerTransformer(), Ridge()), True),
+    "roots in a forest": Kind(
+        lambda: make_pipeline(FunctionTransformer(np.sqrt), RandomForestClassifier(**_FOREST)),
+        steps=(), sums=True, least=0.0,
+    ),
+    "exponentials": Kind(lambda: TweedieRegressor(power=0, link="log", alpha=0.1), True),
 }  # fmt: skip
 _PACKAGES = ("xgboost", "lightgbm", "catboost")
 

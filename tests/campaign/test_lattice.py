@@ -34,7 +34,7 @@ from campaign.run import LATTICE_FROM, run_seed
 from pertinent.rules.reference import RuleKind, RuleRef
 
 #: Seeds of a few kinds of models, about a second each.
-SEEDS = (33, 9, 21, 10)
+SEEDS = (0, 9, 21, 10, 34)
 BASE = {"a": 0.0, "b": 0.2, "e": 4.0}
 OPTIONS = {"weights": {"a": 2.0, "b": 9.0, "e": 0.5}, "missing": "error"}
 RULES = {

@@ -121,6 +121,8 @@ def test_no_number_is_asked_about_at_which_the_function_is_not_defined(function,
     for one in explained:
         assert one.text()
         assert pertinent.check(one.json(), model).ok
+    single = pd.DataFrame(samples.astype(np.float32))
+    assert explainer.explain(single)[0].text()
     from_zero = pertinent.pertinent_positives(model, samples)
     assert (model.predict(from_zero.points) == model.predict(samples)).all()
 

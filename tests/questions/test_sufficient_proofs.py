@@ -1,13 +1,16 @@
 """That a set is sufficient is itself proved, kept in the file, and checked without a solver."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PowerTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
@@ -73,3 +76,30 @@ def test_the_reason_for_none_is_checked(model):
         said = verdicts(document, model)
         assert said["what was enough: there is none"] == "holds"
         assert said["what was enough: the reason is as said"] == "holds"
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomForestClassifier(7, max_depth=4, random_state=1),
+        GradientBoostingClassifier(n_estimators=10),
+        make_pipeline(PowerTransformer(), LogisticRegression(C=10)),
+    ],
+    ids=["forest", "boosted", "bent"],
+)
+def test_another_class_is_a_rival_however_unlikely_it_is(model):
+    """Where no class has the probability that is asked for, the class may be another one."""
+    rng = np.random.default_rng(2)
+    data = rng.integers(0, 6, (150, 4)).astype(float)
+    total = data @ rng.normal(size=4) + 0.5 * rng.normal(size=150)
+    model.fit(data, total > np.median(total))
+    samples, every = data[:8], np.array(list(product(range(6), repeat=4)), dtype=float)
+    predicted, own = model.predict(every), model.predict(samples)
+    found = pertinent.pertinent_positives(
+        model, samples, method="sufficient", data=data, min_proba=0.7
+    )
+    assert found.found.any()
+    for i in np.flatnonzero(found.found):
+        kept = found.kept[i]
+        same = (every[:, kept] == samples[i, kept]).all(axis=1)
+        assert (predicted[same] == own[i]).all()

@@ -213,14 +213,16 @@ def judge(
     blends : ndarray of object, shape (n,), optional
         The `Blend` that each point is said to be, with plausibility by hulls.
     """
+    taken = setting.features.takes(points)
+    asked = points if taken.all() else setting.features.within_ends(points)
     if predicted is None:
-        predicted = setting.predict(ask.table, points)
-    right = ask.kind.holds(predicted, ask.labels)
+        predicted = setting.predict(ask.table, asked)
+    right = ask.kind.holds(predicted, ask.labels) & taken
     if setting.min_proba is not None and len(points):
-        proba = np.asarray(setting.model.predict_proba(ask.table.for_model(points)))
+        proba = np.asarray(setting.model.predict_proba(ask.table.for_model(asked)))
         right &= proba[np.arange(len(points)), predicted] >= setting.min_proba
     if setting.by_search:  # as it is handed out, in company and alone
-        right &= setting.alone(ask.table, points) == predicted
+        right &= setting.alone(ask.table, asked) == predicted
     else:
         right &= _is_firm(setting, ask, points)
     deep = setting.keep_margin(ask.table, points, predicted)

@@ -32,7 +32,7 @@ from pertinent.models.trees.gaps import with_gaps
 from pertinent.rules.constraints import Constraints
 from pertinent.setting.margins import KEPT, KEPT_SINGLE, MARGIN, MARGIN_SINGLE, first_margins
 from pertinent.setting.options import Options
-from pertinent.setting.region_key import Is, Kind, RegionKey
+from pertinent.setting.region_key import Is, Kind, Not, RegionKey
 from pertinent.tables.features import Features
 from pertinent.tables.foreseen import Foreseen
 from pertinent.tables.table import Table
@@ -114,6 +114,12 @@ class Setting:
         if self._plain is None:
             self._plain = replace(self, within=None)
         return self._plain
+
+    def without_chance(self) -> Setting:
+        """Return the same however small probabilities are; made once."""
+        if self.min_proba is None:
+            return self
+        return self.kept("without chance", lambda own: replace(own, min_proba=None))
 
     def under(self, constraints: Constraints) -> Self:
         """Return the same with other rules; what is known of the model is shared."""
@@ -552,6 +558,17 @@ class Setting:
         """Return where any class but one is predicted, together or class by class."""
         outside = self._outside(k, margin)
         return self.others(k, margin) if outside is None else outside
+
+    def rivals(self, k: int, margin: float) -> Region:
+        """Return what a sufficient set of class k has to rule out, by ``margin``.
+
+        With a least probability: where the class is less likely. Of sums of trees that is not
+        known as a region: where another class is predicted, however likely it is.
+        """
+        if self.min_proba is None:
+            return self.region(Not(k), margin)
+        outside = self._tightened(k, -margin).complement()
+        return self.without_chance().region(Not(k), margin) if outside is None else outside
 
     def others(self, k: int, margin: float) -> Joined:
         """Return the regions of all classes but one, each with its class."""

@@ -101,6 +101,14 @@ class Features:
             out &= (column >= least) & (column <= most)
         return out
 
+    def within_ends(self, points: FloatArray) -> FloatArray:
+        """Return points of which the model can be asked: moved to `ends` where they lie beyond."""
+        out = points.copy()
+        for j, least, most in self.ends:
+            column = self.first[j]
+            out[:, column] = np.clip(out[:, column], least, most)
+        return out
+
     def is_category(self, j: int) -> bool:
         """Whether a feature holds categories."""
         return bool(self.levels) and self.levels[j] is not None

@@ -31,7 +31,6 @@ from pertinent.questions.supports.smallest import Supports, smallest
 from pertinent.questions.supports.subsets import Budget, Gains
 from pertinent.questions.tolerances import MOST_RIVALS
 from pertinent.setting.reasons.reason import Reason, Why
-from pertinent.setting.region_key import Not
 from pertinent.solvers import project
 from pertinent.solvers.search.engine import Problem, search
 from pertinent.tables.features import Features
@@ -127,7 +126,7 @@ def hit_rivals(asked: Varying) -> Suffices:
     margin = setting.margin_for(table)
     # A margin that was asked for makes rivals of whatever comes closer than that.
     inner = -margin if setting.asked_margin > 0 else margin
-    others = _Others(setting.region(Not(k), inner), setting.region(Not(k), -margin))
+    others = _Others(setting.rivals(k, inner), setting.rivals(k, -margin))
     hits: dict[tuple[int, bytes], Supports] = {}
     shared = setting.features, hits
     rows = [_Row(i, x, asked.effort.budget(), *shared) for i, x in enumerate(table.values)]

@@ -48,14 +48,17 @@ def bounds_of(
     question : PositiveQuestion, optional
         Features that are off rest at its baseline, else at the center.
     of_rivals : bool
-        Whether the proofs are of sufficient sets: see `proof_margin`.
+        Whether the proofs are of sufficient sets: what comes closer to another class than a margin
+        that was asked for is a rival.
     """
     proved = np.zeros(len(centers))
     for part in certified:
         if not len(part.rows):
             continue
-        margin = proof_margin(setting, part.key.kind) if of_rivals else setting.asked_margin
-        region = setting.region(part.key, margin)
+        if of_rivals and part.key.kind is Kind.NOT:
+            region = setting.rivals(part.key.place, -setting.asked_margin)
+        else:
+            region = setting.region(part.key, setting.asked_margin)
         task = Task.of(region, centers, setting.weights, *limits, domain)
         if question is not None:
             rest = np.broadcast_to(resting(setting, question), centers.shape)
@@ -66,14 +69,6 @@ def bounds_of(
             bound = part.certificate.proved(task.take(part.rows))
             proved[part.rows] = np.maximum(proved[part.rows], bound)
     return proved
-
-
-def proof_margin(setting: Setting, kind: Kind) -> float:
-    """Return the margin of the region that the proof of a sufficient set speaks of.
-
-    What comes closer to another class than a margin that was asked for is a rival.
-    """
-    return setting.asked_margin if kind is Kind.IS else -setting.asked_margin
 
 
 def limit_distances(setting: Setting, centers: FloatArray, limits: Limits) -> FloatArray:
@@ -191,7 +186,7 @@ def holds_whatever(
             push, over = pushes(own, x[i], low[i], high[i], some)
             holds[i] = (over <= SUMS * (np.abs(over) + push.sum(axis=1))).all()
         return holds, True
-    others = cells_of(setting.region(Not(k), -setting.asked_margin))
+    others = cells_of(setting.rivals(k, -setting.asked_margin))
     boxes = others is not None and all(cell.is_linear and not len(cell.G) for cell in others)
     if domain is not None or others is None or not boxes:
         about = [part for part in why if part.key == Not(k)]
