@@ -18,6 +18,7 @@ from pertinent.summary.asked import Answered, Rooms
 from pertinent.summary.instead import as_told
 from pertinent.summary.summary import Summary, asked_of, summarize
 from pertinent.summary.words import shown
+from pertinent.tables.numbers import is_whole
 from pertinent.tables.progress import Progress, told
 from pertinent.tables.raw import Raw
 
@@ -316,6 +317,8 @@ class Explanations(Answered):
             rows = np.arange(len(self))[row]
             parts = self.positive.take(rows), self.negative.take(rows), self.avoided[rows]
             return Explanations(*parts, self.asked)
+        if not is_whole(row):
+            raise TypeError(f"Ask for result[3] or result[0:2]. Got result[{row!r}].")
         if not -len(self) <= row < len(self):
             raise IndexError(f"There are {len(self)} explanations; got index {row}.")
         return Explanation(self, row % len(self))
