@@ -63,6 +63,9 @@ class Features:
         stands while it is. To fill it in costs the distance from there, and that of its mark.
     may_lose : bool
         Whether such a number may become missing as well; else it can only stay missing.
+    lost : frozenset of int
+        Categorical features that may be missing: to the model a missing one is like any category
+        that it does not know.
     """
 
     names: tuple[str, ...]
@@ -74,6 +77,7 @@ class Features:
     unused: frozenset[int] = frozenset()
     absent: Mapping[int, float] = field(default_factory=dict, hash=False)
     may_lose: bool = False
+    lost: frozenset[int] = frozenset()
 
     def __len__(self) -> int:
         return len(self.names)
@@ -82,7 +86,7 @@ class Features:
     def key(self) -> Hashable:
         """What tells columns apart: the same for the features of two calls about one model."""
         known = self.names, self.named, self.levels, self.others, self.binned, self.unused
-        return *known, tuple(self.absent.items()), self.may_lose
+        return *known, tuple(self.absent.items()), self.may_lose, self.lost
 
     @property
     def is_plain(self) -> bool:
