@@ -171,7 +171,8 @@ class Explanation:
 
         There is no unique largest box. Sides grow one after the other: first those away from the
         sample, then those towards it, and among them first that of the feature whose change costs
-        most. No side can be moved farther by itself.
+        most. No side can be moved farther by itself; among nearest prototypes a box keeps to the
+        points that are nearest to one of them.
         """
         return _ranges(self.summary()["negative"]["values"], "box")
 
