@@ -60,6 +60,8 @@ def test_a_slice_of_a_result_is_a_result(applicants):
     assert isinstance(some, pertinent.Explanations)
     assert [one.text() for one in some] == [applicants[0].text(), applicants[1].text()]
     assert some.text().startswith("2 applicants explained")
+    with pytest.raises(TypeError, match="Ask for result\\[3\\] or result\\[0:2\\]"):
+        applicants[[0, 2]]
 
 
 def test_json_is_deterministic(credit):

@@ -18,6 +18,7 @@ from pertinent.summary.asked import Answered, Rooms
 from pertinent.summary.instead import as_told
 from pertinent.summary.summary import Summary, asked_of, summarize
 from pertinent.summary.words import shown
+from pertinent.tables.numbers import is_whole
 from pertinent.tables.progress import Progress, told
 from pertinent.tables.raw import Raw
 
@@ -173,7 +174,8 @@ class Explanation:
 
         There is no unique largest box. Sides grow one after the other: first those away from the
         sample, then those towards it, and among them first that of the feature whose change costs
-        most. No side can be moved farther by itself.
+        most. No side can be moved farther by itself; among nearest prototypes a box keeps to the
+        points that are nearest to one of them.
         """
         return _ranges(self.summary()["negative"]["values"], "box")
 
@@ -320,6 +322,8 @@ class Explanations(Answered):
             rows = np.arange(len(self))[row]
             parts = self.positive.take(rows), self.negative.take(rows), self.avoided[rows]
             return Explanations(*parts, self.asked)
+        if not is_whole(row):
+            raise TypeError(f"Ask for result[3] or result[0:2]. Got result[{row!r}].")
         if not -len(self) <= row < len(self):
             raise IndexError(f"There are {len(self)} explanations; got index {row}.")
         return Explanation(self, row % len(self))

@@ -88,7 +88,7 @@ def _prepare(model: Foreign, X: Any, data: Any, settings: Settings) -> tuple[Set
             raise InputError("missing='keep' does not go with plausibility: leave out one of them.")
     # What the model's imputer fills need not be told apart in the data: the model does not, either.
     filled = features if data is None else features_of(model, data, impute=True)
-    filled = replace(filled, absent=features.absent)
+    filled = replace(filled, absent=features.absent, lost=features.lost)
     train = None if data is None else read_table(filled, data, "data")
     if train is not None and not len(train):
         raise InputError("data has no rows. Pass samples of the training data, or leave data out.")
@@ -155,8 +155,7 @@ def usual_missing(model: Foreign, data: Any, plausibility: Any) -> Missing:
         return Missing.IMPUTE
     if plausibility is None and takes_missing(model, features):
         marked = may_be_missing(model, features, may_lose=False)
-        values = read_table(marked, data, "data").values
-        if values[:, list(marked.marks.values())].any():
+        if read_table(marked, data, "data").missing.any():
             return Missing.KEEP
     return Missing.ERROR
 
@@ -201,7 +200,7 @@ def with_stands(data: Table, features: Features) -> Table:
     for j, stand in features.absent.items():
         number, mark = features.columns_of(j)
         values[values[:, mark] == 1, number] = stand
-    own = replace(data.features, absent=features.absent)
+    own = replace(data.features, absent=features.absent, lost=features.lost)
     return replace(data, features=own, values=values)
 
 

@@ -173,7 +173,7 @@ def _search(model: Foreign) -> dict[str, Any]:
 def _stands(features: Features) -> dict[str, Any]:
     """Return where numbers stand that may be missing, under its key; nothing if none may."""
     stands = {features.names[j]: stand for j, stand in features.absent.items()}
-    return {"missing_at": stands} if stands else {}
+    return {"missing_at": stands} if stands or features.lost else {}
 
 
 def _written(rules: Constraints) -> Any:

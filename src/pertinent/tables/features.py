@@ -66,6 +66,9 @@ class Features:
     ends : tuple of (int, float, float)
         Numbers of which the model takes the logarithm, the root and the like, each with the
         smallest and the largest one that it can do that with.
+    lost : frozenset of int
+        Categorical features that may be missing: to the model a missing one is like any category
+        that it does not know.
     """
 
     names: tuple[str, ...]
@@ -78,6 +81,7 @@ class Features:
     absent: Mapping[int, float] = field(default_factory=dict, hash=False)
     may_lose: bool = False
     ends: tuple[tuple[int, float, float], ...] = ()
+    lost: frozenset[int] = frozenset()
 
     def __len__(self) -> int:
         return len(self.names)
@@ -86,7 +90,7 @@ class Features:
     def key(self) -> Hashable:
         """What tells columns apart: the same for the features of two calls about one model."""
         known = self.names, self.named, self.levels, self.others, self.binned, self.unused
-        return *known, tuple(self.absent.items()), self.may_lose, self.ends
+        return *known, tuple(self.absent.items()), self.may_lose, self.ends, self.lost
 
     @property
     def is_plain(self) -> bool:

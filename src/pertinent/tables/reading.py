@@ -231,6 +231,8 @@ def _places(features: Features, j: int, column: Any, name: str) -> IntArray:
     gone = known.get(MISSING, -1)
     if gone < 0 and features.fills is not None and j in features.fills:
         gone = known.get(features.fills[j], other)
+    if gone < 0 and j in features.lost:
+        gone = other
     # Each distinct value is looked up once: a column has few, and many rows.
     distinct = list(set(values))
     place_of = {

@@ -164,6 +164,8 @@ class Table:
         if self.features.fills and self.source is not None:
             for j in self.features.fills:
                 gone[:, j] = is_missing(self._source_column(j))
+        for j in self.features.lost if self.source is not None else ():
+            gone[:, j] = is_missing(self._source_column(j))
         for number, mark in self.features.marks.items():
             gone[:, self.features.owner[number]] = self.values[:, mark] == 1
         return gone
@@ -296,7 +298,8 @@ class Table:
         if features.has_other(j):
             theirs = np.flatnonzero(place == len(known) - 1)
             if len(theirs):
-                own = np.asarray(self._source_column(j), dtype=object)
+                own = np.array(self._source_column(j), dtype=object)
+                own[is_missing(own)] = None
                 chosen[theirs] = own[theirs % len(own)]
         chosen[np.isnan(block).any(axis=1)] = None
         return chosen

@@ -20,7 +20,7 @@ from sklearn.ensemble import (
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
@@ -273,3 +273,59 @@ def test_a_value_filled_in_is_one_change(engine):
     few = pertinent.Constraints(frozen=[1, 2], max_changes=1)
     found = pertinent.pertinent_negatives(model, samples, constraints=few, **how)
     np.testing.assert_allclose(found.objective, alone.objective)
+
+
+def _with_words():
+    """Return a table whose words may be missing, and a model that looks at that."""
+    rng = np.random.default_rng(3)
+    colour = rng.choice(["red", "green", "blue"], 300).astype(object)
+    colour[rng.random(300) < 0.3] = None
+    frame = pd.DataFrame({"size": rng.integers(0, 20, 300), "colour": pd.Categorical(colour)})
+    y = (frame["size"] > 9) ^ frame["colour"].isin(["green"]) ^ frame["colour"].isna()
+    model = HistGradientBoostingClassifier(
+        max_iter=8, max_leaf_nodes=6, categorical_features="from_dtype"
+    )
+    return frame, model.fit(frame, y)
+
+
+def test_missing_categories_are_kept_and_not_taken():
+    """Judged by every point that the rules allow."""
+    frame, model = _with_words()
+    explainer = pertinent.Explainer(model, data=frame)
+    gone = frame["colour"].isna()
+    rows = [*np.flatnonzero(gone)[:4].tolist(), int(np.argmin(gone))]
+    result = explainer.explain(frame.loc[rows])
+    scale = frame["size"].std(ddof=0)
+    for place, row in enumerate(rows):
+        own = frame.loc[row]
+        words = list(dict.fromkeys([own["colour"], "red", "green", "blue"]))
+        tried = pd.DataFrame(itertools.product(range(20), words), columns=["size", "colour"])
+        tried["colour"] = tried["colour"].astype(frame["colour"].dtype)
+        moved = [word is not own["colour"] and word != own["colour"] for word in tried["colour"]]
+        cost = (tried["size"] - own["size"]).abs() / scale
+        cost += np.where(tried["colour"].isna() & pd.isna(own["colour"]), 0.0, moved)
+        other = model.predict(tried) != model.predict(frame.loc[[row]])[0]
+        negative = result.negative
+        assert negative.status[place] == "optimal"
+        assert negative.objective[place] == pytest.approx(cost[other].min())
+        assert pertinent.check(result[place].json(), model).verdict == "holds"
+    assert model.predict(result.negative.points).tolist() == result.negative.target.tolist()
+    assert result[0].summary()["features"][1]["missing"]
+    assert "missing" in result[0].text() or result[0].changed == {}
+
+
+def test_missing_categories_are_refused_where_that_is_asked_for():
+    frame, model = _with_words()
+    with pytest.raises(InputError, match="columns \\['colour'\\]"):
+        pertinent.Explainer(model, data=frame, missing="error")
+
+
+def test_a_missing_category_that_is_told_from_an_unknown_one_is_refused():
+    """The encoder writes -1 for the one and leaves the other out: no category of the two."""
+    frame, _ = _with_words()
+    encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+    columns = make_column_transformer((encoder, ["colour"]), remainder="passthrough")
+    model = make_pipeline(columns, HistGradientBoostingClassifier(max_iter=3))
+    model.fit(frame, frame["size"] > 9)
+    with pytest.raises(InputError, match="columns \\['colour'\\]"):
+        pertinent.Explainer(model, data=frame)

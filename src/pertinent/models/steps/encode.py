@@ -32,12 +32,13 @@ def encoder(step: Foreign, columns: Columns, walk: Walk) -> Columns:
     """
     _require_raw(step, columns, walk)
     if walk.recording:
-        for j, known in zip(columns.raw, step.categories_, strict=True):
-            usable = [v for v in known.tolist() if not _encodes_to_nan(step, v)]
-            # A TargetEncoder gives unknown categories the overall mean.
-            takes_unknown = getattr(step, "handle_unknown", "ignore") != "error"
-            walk.declare(int(j), usable, takes_unknown)
+        # A TargetEncoder gives unknown categories the overall mean.
+        takes_unknown = getattr(step, "handle_unknown", "ignore") != "error"
         base = [known[0] for known in step.categories_]
+        for k, (j, known) in enumerate(zip(columns.raw, step.categories_, strict=True)):
+            usable = [v for v in known.tolist() if not _encodes_to_nan(step, v)]
+            tells = not takes_unknown or _tells_missing(step, base, k)
+            walk.declare(int(j), usable, takes_unknown, tells)
         return columns.constant(_ask(step, [base])[0])
     return _encoded(step, columns)
 
@@ -56,6 +57,12 @@ def _encodes_to_nan(step: Foreign, value: Any) -> bool:
     if not is_missing([value])[0] or not hasattr(step, "encoded_missing_value"):
         return False
     return bool(is_missing([step.encoded_missing_value])[0])
+
+
+def _tells_missing(step: Foreign, base: list[Any], k: int) -> bool:
+    """Whether a missing value of column k is encoded otherwise than an unknown category."""
+    unknown, missing = _ask(step, [[*base[:k], v, *base[k + 1 :]] for v in (UNKNOWN, np.nan)])
+    return not np.array_equal(unknown, missing, equal_nan=True)
 
 
 def _encoded(step: Foreign, columns: Columns) -> Columns:

@@ -240,6 +240,18 @@ def filled_features(model: Foreign, names: tuple[str, ...]) -> frozenset[int]:
     return frozenset(found)
 
 
+def missing_as_unknown(model: Foreign, features: Features) -> frozenset[int]:
+    """Return the categorical features of which a missing value is like an unknown category."""
+    told = set[int]()
+    if getattr(model, "searched_levels", None) is not None:
+        return frozenset()
+    for pipeline in pipelines_in(model):
+        walk = Walk(Features(features.names), recording=True)
+        _walk(pipeline, walk)
+        told |= walk.told | walk.filled
+    return features.others - told
+
+
 def _unused(columns: Columns, features: Features) -> frozenset[int]:
     """Return the features that do not reach the last step, whatever they hold."""
     found = set[int]()

@@ -39,6 +39,7 @@ class Walk:
     fills: dict[int, list[Any]] = field(default_factory=dict)
     ambiguous: set[int] = field(default_factory=set)
     filled: set[int] = field(default_factory=set)
+    told: set[int] = field(default_factory=set)
 
     def refuse(self, step: Foreign, why: str) -> UnsupportedModelError:
         """Return the error for a step that has no exact map."""
@@ -49,9 +50,16 @@ class Walk:
             "pertinent.register_transform.",
         )
 
-    def declare(self, feature: int, levels: Sequence[Any], takes_others: bool) -> None:
-        """Note that an encoder reads a feature as categories."""
+    def declare(
+        self, feature: int, levels: Sequence[Any], takes_others: bool, tells_missing: bool = True
+    ) -> None:
+        """Note that an encoder reads a feature as categories.
+
+        ``tells_missing``: whether it tells a missing value from a category that it does not know.
+        """
         self.declared.setdefault(feature, []).append((tuple(levels), takes_others))
+        if tells_missing:
+            self.told.add(feature)
 
     def cut(self, step: Foreign, binned: Binned) -> None:
         """Note that a step cuts a feature off at two ends, the same ones wherever it does."""

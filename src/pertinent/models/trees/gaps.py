@@ -18,7 +18,13 @@ from pertinent.geometry.arrays import Foreign
 from pertinent.geometry.ensembles import as_ensemble
 from pertinent.geometry.region import Region, as_opaque
 from pertinent.models.registry import lineage
-from pertinent.models.steps.pipeline import HISTOGRAMS, filled_features, final_step, inside
+from pertinent.models.steps.pipeline import (
+    HISTOGRAMS,
+    filled_features,
+    final_step,
+    inside,
+    missing_as_unknown,
+)
 from pertinent.models.trees.of_catboost import leaves_gaps
 from pertinent.tables.features import Features
 
@@ -47,7 +53,7 @@ def may_be_missing(model: Foreign, features: Features, *, may_lose: bool) -> Fea
     """Return the features with a mark for each number that may be missing.
 
     ``may_lose`` says whether others may become missing. Where a missing number stands is 0 for
-    now: see `standing`.
+    now: see `standing`. Missing categories can be kept, where the model takes unknown ones alike.
     """
     last = final_step(inside(model))
     if not _model_takes_missing(model):
@@ -57,18 +63,20 @@ def may_be_missing(model: Foreign, features: Features, *, may_lose: bool) -> Fea
             "HistGradientBoosting, RandomForest, ExtraTrees, bagged trees, XGBoost, LightGBM and "
             "CatBoost. Fill them first, or use missing='impute' if the pipeline does."
         )
-    free = _reaching(model, features)
-    if not free:
+    free, lost = _reaching(model, features), missing_as_unknown(model, features)
+    if not (free or lost):
         raise InputError(
             f"missing='keep' leaves missing values to {type(last).__name__}, and none reaches it: "
             "steps before it fill them in, or may. Use missing='impute' instead."
         )
-    return replace(features, absent=dict.fromkeys(free, 0.0), may_lose=may_lose)
+    return replace(features, absent=dict.fromkeys(free, 0.0), may_lose=may_lose, lost=lost)
 
 
 def takes_missing(model: Foreign, features: Features) -> bool:
-    """Return whether missing numbers may be left to the model, at least those of one feature."""
-    return _model_takes_missing(model) and bool(_reaching(model, features))
+    """Return whether missing values may be left to the model, at least those of one feature."""
+    if not _model_takes_missing(model):
+        return False
+    return bool(_reaching(model, features) or missing_as_unknown(model, features))
 
 
 def _model_takes_missing(model: Foreign) -> bool:

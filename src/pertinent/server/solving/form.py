@@ -133,7 +133,7 @@ class RowForm:
                     kind,
                     plain,
                     features.has_other(j),
-                    gone or filled or j in features.absent,
+                    gone or filled or j in features.absent or j in features.lost,
                     types[j],
                 )
             )
