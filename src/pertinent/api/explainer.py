@@ -156,7 +156,7 @@ class Explainer:
     ) -> None:
         given = {name: value for name, value in locals().items() if name != "self"}
         self._given: dict[str, Any] | None = given
-        model = to_explain(as_classifier(model), data, search)
+        model = to_explain(as_classifier(model), data, search, constraints)
         missing = usual_missing(model, data, plausibility) if missing is None else missing
         settings = settings_for(model, locals())
         setting, table = prepare(model, data, data, settings)

@@ -126,7 +126,7 @@ def pertinent_positives(
     >>> pp.status.tolist(), pp.kept.sum(axis=1).tolist()
     (['optimal', 'optimal', 'optimal'], [0, 0, 0])
     """
-    model = to_explain(model, data, search)
+    model = to_explain(model, data, search, constraints)
     settings = settings_for(model, locals())
     setting, train = prepare(model, X, data, settings)
     question = settings.positive(setting.features, values_in(train))
@@ -205,7 +205,7 @@ def pertinent_negatives(
     >>> bool((model.predict(pn.points) == 1).all())
     True
     """
-    model = to_explain(model, data, search)
+    model = to_explain(model, data, search, constraints)
     settings = settings_for(model, locals())
     model, target = towards_range(model, target)
     setting, _ = prepare(model, X, data, settings)

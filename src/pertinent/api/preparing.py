@@ -16,7 +16,7 @@ from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.ensembles.region import as_ensemble
 from pertinent.models import region_function
 from pertinent.models.combined.searched import Searched, is_read, searched
-from pertinent.models.registry import unread
+from pertinent.models.registry import decision_region, model_classes, unread
 from pertinent.models.regressors import RangeClassifier, is_regressor, read_range
 from pertinent.models.steps.pipeline import features_of
 from pertinent.models.trees.gaps import may_be_missing, standing, takes_missing
@@ -45,13 +45,23 @@ def evenly(data: Table, most: int) -> Table:
     return data if n <= most else data.take(np.arange(most) * n // most)
 
 
-def to_explain(model: Foreign, data: Any, search: bool) -> Foreign:
+def to_explain(model: Foreign, data: Any, search: bool, rules: Constraints | None) -> Foreign:
     """Return the model, or one to be searched where that was asked for and nothing else will do."""
     if not isinstance(search, bool):
         raise InputError(f"search must be True or False. Got {search!r} instead.")
-    if not search or is_regressor(model) or is_read(model, data):
+    if not search or is_regressor(model) or (is_read(model, data) and _are_proved(rules, model)):
         return model
     return searched(model, data)
+
+
+def _are_proved(rules: Constraints | None, model: Foreign) -> bool:
+    """Return whether answers under the rules can be proved of a model that is read.
+
+    Rules that tie features together are not, of a sum of trees.
+    """
+    if rules is None or not (len(rules.relations) or len(rules.together)):
+        return True
+    return as_ensemble(decision_region(model, model_classes(model).tolist()[0])) is None
 
 
 def settings_for(model: Foreign, arguments: Mapping[str, Any]) -> Settings:

@@ -195,6 +195,10 @@ def require_cells(region: Region, what: str = "This question") -> Sequence[Cell]
     cells = cells_of(region)
     if cells is None:
         raise UnsupportedModelError(
-            f"{what} needs a region that is a union of cells, and {type(region).__name__} is none."
+            f"{what}: not supported for this kind of model.\n"
+            "Why there is no exact answer: it needs a region that is a list of cells, and that of "
+            "the model is none (a sum of trees has too many cells to list).\n"
+            "What to do: leave it out, or explain a model whose cells are listed, such as "
+            "LogisticRegression or DecisionTreeClassifier."
         )
     return cells

@@ -282,6 +282,7 @@ LIGHTGBM = {
     "linear": (rb"is_linear=0", b"is_linear=1", "linear trees"),
     "categories": (rb"num_cat=0", b"num_cat=1", "own categories"),
     "no end": (rb"\nend of trees", b"", "no end of trees"),
+    "an option": (rb"num_class:3", b"num_class:3 sigmoid:-1", "its objective"),
     "an objective": (rb"objective=multiclass", b"objective=%n;", "its objective"),
 }
 

@@ -282,17 +282,37 @@ def _try_out(make: Callable[[RowProblem], BoxSearch]) -> None:
     search.closer(None)
 
 
+_FOUND = (
+    "of a classifier, Explainer(model, data=..., search=True) finds answers that obey them, not "
+    "proved"
+)
+_OTHER = "bounds, frozen features and directions are proved, and so is method='strict'"
+
+
+def _refusal(what: str, instead: str) -> UnsupportedModelError:
+    """Return three lines: what is not supported, why, and what to do."""
+    return UnsupportedModelError(
+        f"{what}: not supported for sums of trees.\n"
+        "Why there is no exact answer: the search and its proof look for the nearest point of a "
+        "box column by column, and this ties columns together.\n"
+        f"What to do: {instead}."
+    )
+
+
 @choose_method.register
 def _method_of_ensemble(region: EnsembleRegion, domain: Domain | None = None) -> Method:
-    if region.common is not None:
-        raise UnsupportedModelError(
-            "Tree ensembles cannot be explained together with relations between features or a "
-            "density yet. Leave them out, or use bounds, frozen features and directions instead."
+    if region.common is not None and region.common.quadratics:
+        raise _refusal(
+            "Plausibility (a density)",
+            "leave it out; Explainer(data=...) keeps values within the range of the data",
         )
-    if domain is not None and (domain.bins or domain.together):
-        raise UnsupportedModelError(
-            "Tree ensembles cannot be explained behind steps that bin or clip features, nor with "
-            "features that change together (Constraints.together), yet."
+    if region.common is not None:
+        raise _refusal("Relations between features (Constraints.relations)", f"{_FOUND}; {_OTHER}")
+    if domain is not None and domain.together:
+        raise _refusal("Features that change together (Constraints.together)", _FOUND)
+    if domain is not None and domain.bins:
+        raise _refusal(
+            "A step that bins or clips features in front of them", "train the trees without it"
         )
     why = f"a sum of {len(region.ensemble.trees)} trees: branch and bound over boxes of cells"
     return Method("boxes of cells", why, solve_ensemble)

@@ -27,8 +27,8 @@ from pertinent.models.trees.of_lightgbm import DECIDING, parts_of, require_plain
 
 #: The bits of a decision: the side of a missing value, and which values are missing.
 MOST_DECISION = 0b1011
-#: Words of an objective, each with a number behind it or none.
-_OPTION = re.compile(r"[a-z_0-9]{1,40}(:[0-9.eE+-]{1,40})?")
+#: The name of an objective or of one of its options.
+_NAME = re.compile(r"[a-z_0-9]{1,40}")
 
 
 def model_of(data: bytes) -> Foreign:
@@ -39,7 +39,7 @@ def model_of(data: bytes) -> Foreign:
     require("\nend of trees" in text, "it has no end of trees")
     head, trees = parts_of(text)
     objective = head["objective"].split()
-    require(objective and all(_OPTION.fullmatch(word) for word in objective), "its objective")
+    require(objective and all(map(_is_option, objective)), "its objective")
     dim = whole(head["max_feature_idx"], 0, MOST_FEATURES - 1, "its number of columns") + 1
     outputs = whole(head["num_tree_per_iteration"], 1, MOST_CLASSES, "its number of classes")
     require(len(trees) % outputs == 0, "its trees in a round")
@@ -63,6 +63,13 @@ def model_of(data: bytes) -> Foreign:
     names = names_of(head.get("feature_names", "").split(" "), dim, "Column_")
     kind = BoosterClassifier if objective[0] in DECIDING else BoosterRegressor
     return kind(booster, names=names)
+
+
+def _is_option(word: str) -> bool:
+    """Return whether a word of an objective is a name, or a name and a number above 0."""
+    name, colon, value = word.partition(":")
+    number = not colon or (NUMBER.fullmatch(value) and 0.0 < float(value) < np.inf)
+    return bool(_NAME.fullmatch(name) and number)
 
 
 def _tree(tree: dict[str, str], dim: int) -> list[str]:
