@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 import pertinent
 from pertinent.demo import RULES, WORDING
 
-from .conftest import settle
+from .conftest import new_page, settle
 
 ALONE = "Loan amount 763 thousand pesetas or less instead of 1,078."
 
@@ -348,7 +348,7 @@ def test_a_missing_value(browser, serving):
     assert model.predict(frame.iloc[[row]])[0] == "big"
     assert model.predict(gone)[0] == "small"
     with serving(model, frame) as server:
-        page = browser.new_page()
+        page = new_page(browser)
         page.goto(f"{server.url}#row={row}")
         page.wait_for_selector("html[data-ready]")
         expect(page.locator("#prediction .class")).to_have_text("big")
