@@ -40,14 +40,17 @@ def guarded():
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "127.0.0.1.evil.example", "", "[::2]", "10.0.0.1"]
+    "host",
+    ["evil.example", "127.0.0.1.evil.example", "", "[::2]", "10.0.0.1", "[::1", "127.0.0.1:1@evil"],
 )
 def test_other_hosts_are_not_answered(local, host):
     answer = local.get("/api/v1/model", headers={"Host": host})
     assert (answer.status_code, answer.json()["field"]) == (421, "Host")
 
 
-@pytest.mark.parametrize("host", ["localhost:8765", "127.0.0.1", "[::1]:80", "LOCALHOST"])
+@pytest.mark.parametrize(
+    "host", ["localhost:8765", "127.0.0.1", "[::1]:80", "LOCALHOST", "127.0.0.1."]
+)
 def test_own_hosts_are(local, host):
     assert local.get("/healthz", headers={"Host": host}).status_code == 200
 
