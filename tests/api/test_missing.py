@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from typer.testing import CliRunner
 
 import pertinent
@@ -178,3 +179,15 @@ def test_what_fills_a_gap_in_single_precision_is_stored_as_it_is_read():
     for explanation in found:
         checked = pertinent.check(explanation.json(), model)
         assert checked.verdict == "holds", str(checked)
+
+
+def test_a_missing_category_among_those_that_would_do_is_stored_as_null():
+    size, kind = np.tile([0.0, 1.0, 2.0, 3.0, 4.0, 5.0], 20), ["a", np.nan, "b"] * 40
+    frame = pd.DataFrame({"size": size, "kind": pd.Series(kind, dtype=object)})
+    label = np.where(size + 2 * frame["kind"].isna() + (frame["kind"] == "b") > 3, "big", "small")
+    columns = make_column_transformer((OneHotEncoder(), ["kind"]), remainder="passthrough")
+    model = make_pipeline(columns, LogisticRegression()).fit(frame, label)
+    [one] = pertinent.Explainer(model, data=frame).explain(frame.iloc[[4]])
+    told = {v["feature"]: v["range"] for v in one.summary()["positive"]["values"]}
+    assert told["kind"] == {"values": ["b", None]}
+    assert pertinent.check(one.json(), model).verdict == "holds"

@@ -25,6 +25,17 @@ ARGUMENTS = [
 ]
 
 
+#: Milliseconds after which something hangs: a busy machine is slow, and not wrong.
+PATIENCE = 600_000
+
+
+def new_page(browser: Any, **how: Any) -> Any:
+    """Return a page of a browser, or of a context of it, that waits for slow machines."""
+    page = browser.new_page(**how)
+    page.set_default_timeout(PATIENCE)
+    return page
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     program = (
@@ -37,7 +48,7 @@ def browser() -> Iterator[Any]:
         pytest.skip(words)
     from playwright.sync_api import expect, sync_playwright
 
-    expect.set_options(timeout=60_000)  # a busy machine is slow, and not wrong
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
         yield chromium
@@ -57,9 +68,13 @@ def server(credit: Any) -> Iterator[Any]:
     from pertinent.server.web.settings import ServerSettings
 
     recipe = Recipe(credit.model, credit.train, {"constraints": RULES, "wording": WORDING})
-    settings = ServerSettings(port=0, workers=1)
-    with make_server(recipe, credit.applicants, settings) as running:
-        yield running
+    settings = ServerSettings(port=0, workers=1, time_limit=PATIENCE / 1000)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("PLAUSIBLE_SECONDS", "PLAUSIBLE_LIVE"):
+            patch.setattr(f"pertinent.server.web.service.{name}", PATIENCE / 1000)
+        with make_server(recipe, credit.applicants, settings) as running:
+            assert running.service.pool.wait_ready(timeout=PATIENCE / 1000)
+            yield running
 
 
 @pytest.fixture
@@ -87,8 +102,7 @@ def opened(browser: Any, server: Any) -> Iterator[Callable[..., Any]]:
         how = {"viewport": {"width": 1280, "height": 900}} | how
         context = browser.new_context(accept_downloads=True, **how)
         contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(60_000)
+        page = new_page(context)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda m: wrong.append(m.text) if m.type == "error" else None)
         page.on("request", lambda r: _foreign(r.url, server.url) and wrong.append(r.url))

@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 import pertinent
 from pertinent.demo import RULES, WORDING
 
-from .conftest import settle
+from .conftest import new_page, settle
 
 ALONE = "Loan amount 763 thousand pesetas or less instead of 1,078."
 
@@ -332,6 +332,34 @@ def test_a_new_row(opened, credit, tmp_path):
     assert state_of(page)["own"] == values
 
 
+#: Texts, and the row that is read out of them or why there is none; a category is "a" or "A".
+READ = [
+    ("constructor,kind\n1,a\n", {"constructor": 1, "kind": "a"}),
+    ("kind;constructor\r\nA;0x10\r\n", {"constructor": 16, "kind": "A"}),
+    ('[{"constructor": 1e3, "kind": "a"}]', {"constructor": 1000, "kind": "a"}),
+    ("constructor,kind, kind\n1,a,A\n", "two columns “kind”"),
+    ("kind\na\n", "constructor: there is no such column"),
+    ('{"constructor": [5], "kind": "a"}', "a number is needed; got “5”"),
+    ('{"constructor": true, "kind": "a"}', "a number is needed; got “true”"),
+]
+
+
+def test_texts_are_read_or_refused(opened):
+    page = opened()
+    read = """async (text) => {
+        const { parse, validate } = await import("/static/js/case/reading.js");
+        const features = [{ name: "constructor", kind: "number", low: null, high: null },
+            { name: "kind", kind: "category", categories: ["A", "a"] }];
+        try {
+            const { row, errors } = validate(parse(text)[0], features);
+            return errors[0] ?? row;
+        } catch (error) { return error.message; }
+    }"""
+    for text, wanted in READ:
+        found = page.evaluate(read, text)
+        assert found == wanted if isinstance(wanted, dict) else wanted in found, text
+
+
 def test_a_missing_value(browser, serving):
     import pandas as pd
     from sklearn.impute import SimpleImputer
@@ -348,7 +376,7 @@ def test_a_missing_value(browser, serving):
     assert model.predict(frame.iloc[[row]])[0] == "big"
     assert model.predict(gone)[0] == "small"
     with serving(model, frame) as server:
-        page = browser.new_page()
+        page = new_page(browser)
         page.goto(f"{server.url}#row={row}")
         page.wait_for_selector("html[data-ready]")
         expect(page.locator("#prediction .class")).to_have_text("big")

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from .conftest import settle
+from .conftest import new_page, settle
 
 IMPOSSIBLE = quote(json.dumps({"frozen": ["age", "records", "price", "amount", "seniority", "job",
                                           "income", "assets"]}))  # fmt: skip
@@ -112,6 +112,30 @@ def test_nothing_inline_and_what_is_wrong_is_told(opened, server):
     expect(page.locator("#case-title")).to_have_text("Applicant 7")
 
 
+#: Rules of which some part is of another type than the page reads.
+BROKEN = [
+    {"frozen": 5}, {"frozen": "age"}, {"frozen": [5]}, {"increase_only": {"a": 1}},
+    {"bounds": [1]}, {"bounds": {"income": 5}}, {"bounds": {"income": ["a", "b"]}},
+    {"categories": {"job": 5}}, {"costs": {"income": "x"}}, {"costs": {"income": None}},
+    {"max_changes": "many"}, {"relations": 5}, {"together": {}}, {"transitions": 7},
+]  # fmt: skip
+#: Other parts of a state that are left out as well, and some that are read.
+LEFT_OUT = [("edits", {"age": [1]}), ("own", {"age": {}}), ("filters", [[5, {}, None]]),
+            ("scenarios", [{"name": "a", "values": {"age": []}}])]  # fmt: skip
+READ = [("rules", {"bounds": {"income": [None, 9]}, "__defineGetter__": 1, "costs": {"income": 2}}),
+        ("edits", {"age": None, "job": "x"}), ("filters", [["age", "missing", None]])]  # fmt: skip
+
+
+def test_a_state_of_other_types_is_left_out(opened):
+    page = opened()
+    decode = "async (f) => (await import('/static/js/core/state.js')).decode(f)"
+    start = page.evaluate(decode, "")
+    wrong = [("rules", rules) for rules in BROKEN] + LEFT_OUT
+    for key, value in wrong + READ:
+        found = page.evaluate(decode, f"#{key}={quote(json.dumps(value))}")
+        assert found == (start if (key, value) in wrong else start | {key: value}), value
+
+
 HOSTILE = '<img src=x onerror="window.bad=1">'
 
 
@@ -124,7 +148,7 @@ def test_names_that_look_like_html_stay_text(browser, serving):
     )
     model = LogisticRegression().fit(frame, [HOSTILE, "no", HOSTILE, "no"] * 10)
     with serving(model, frame) as server:
-        page = browser.new_page()
+        page = new_page(browser)
         page.goto(f"{server.url}#filters={quote(json.dumps([['a:b %3A & #', 'ge', 1]]))}")
         page.wait_for_selector("html[data-ready]")
         settle(page)
@@ -139,7 +163,7 @@ def test_names_that_look_like_html_stay_text(browser, serving):
 def test_a_token_is_asked_for(browser, credit, serving):
     token = "a-token-of-more-than-enough-characters"
     with serving(credit.model, credit.train, credit.applicants, tokens=(token,)) as server:
-        page = browser.new_page()
+        page = new_page(browser)
         page.goto(server.url)
         for given in ("wrong-but-long-enough-to-be-a-token", token):
             page.locator("#token").fill(given)

@@ -12,6 +12,8 @@ from playwright.sync_api import expect
 
 from pertinent.demo import explain_applicants
 
+from .conftest import new_page
+
 #: Rows that the report lists, of a few more.
 COUNT = 40
 
@@ -25,7 +27,7 @@ def report(tmp_path_factory, credit):
 
 def opened(browser, report, scheme="light", width=1200):
     """Return the page, opened from its file; any request elsewhere is an error."""
-    page = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 900})
+    page = new_page(browser, color_scheme=scheme, viewport={"width": width, "height": 900})
     foreign = []
     page.on("request", lambda r: foreign.append(r.url) if r.url.startswith("http") else None)
     page.on("pageerror", lambda error: pytest.fail(str(error)))
@@ -89,7 +91,7 @@ def test_print(browser, report, tmp_path):
 
 def test_without_javascript_everything_can_be_read(browser, report):
     context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
+    page = new_page(context)
     page.goto(report.as_uri())
     assert page.locator(".find").is_hidden()
     page.locator(".rows details summary").first.click()

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import numpy as np
 from playwright.sync_api import expect
 
-from .conftest import settle
+from .conftest import new_page, settle
 
 
 def test_filters_sort_and_random(opened, credit):
@@ -47,6 +47,18 @@ def test_filters_sort_and_random(opened, credit):
     assert len(json.loads(page.evaluate(
         "decodeURIComponent(/filters=([^&]*)/.exec(location.hash)[1])"
     ))) == 3  # fmt: skip
+
+
+def test_rows_that_are_refused_are_not_asked_for_again_and_again(browser, server):
+    page, asked = new_page(browser), []
+    page.on("request", lambda request: asked.append(request.url) if "/rows?" in request.url else 0)
+    page.goto(f"{server.url}#row=4&view=%22rows%22&sort=%22nothing%22")
+    expect(page.locator("#rows [role=status]")).to_contain_text("is not a feature of this model")
+    page.evaluate("() => new Promise((done) => { setTimeout(done, 300); })")
+    assert len(asked) < 4
+    page.get_by_label("Sort by").select_option(label="age")
+    expect(page.locator("#row-0 .id")).to_have_text(re.compile(r"\d+"))
+    page.close()
 
 
 def test_the_keyboard_alone(opened):
@@ -98,7 +110,7 @@ def test_a_million_rows(browser, serving):
     rows = rng.normal(size=(1_000_000, 5))
     model = LogisticRegression().fit(rows[:2000], rows[:2000] @ [1, -1, 0.5, 0, 2] > 0)
     with serving(model, rows[:2000], rows) as server:
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page = new_page(browser, viewport={"width": 1280, "height": 900})
         sent: list[int] = []
         page.on("response", lambda r: sent.append(int(r.headers.get("content-length", 0))))
         page.goto(f"{server.url}#view=%22rows%22")

@@ -281,12 +281,12 @@ LONG = {
     "alternatives": "linear, X[:50], constraints=whole, alternatives=5000",
 }
 ASK = """
-print("ready", flush=True)
+print("ready", time.process_time(), flush=True)
 try:
     while True:
         pertinent.pertinent_negatives({})
 except KeyboardInterrupt:
-    print("stopped", flush=True)
+    print("stopped", time.process_time(), flush=True)
     easy = pertinent.pertinent_negatives(linear, X[:3])
     fresh = pertinent.pertinent_negatives(LogisticRegression(max_iter=300).fit(X, y), X[:3])
     assert easy.points.tobytes() == fresh.points.tobytes()
@@ -300,16 +300,16 @@ def test_an_interrupt_ends_a_call_and_leaves_nothing_half_done(path):
     code = SETUP + ASK.format(LONG[path])
     command = [sys.executable, "-c", code]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
-        watchdog = threading.Timer(60.0, run.kill)
+        watchdog = threading.Timer(600.0, run.kill)
         watchdog.start()
         assert run.stdout is not None
-        assert run.stdout.readline() == "ready\n"
+        ready, before = run.stdout.readline().split()
         time.sleep(1.0)
         assert run.poll() is None
         run.send_signal(signal.SIGINT)
-        start = time.monotonic()
-        assert run.stdout.readline() == "stopped\n"
-        assert time.monotonic() - start < 5.0
+        stopped, after = run.stdout.readline().split()
+        assert (ready, stopped) == ("ready", "stopped")
+        assert float(after) - float(before) < 30  # of its own time: one call takes minutes
         assert run.stdout.readline() == "sound\n"
         assert run.wait() == 0
         watchdog.cancel()

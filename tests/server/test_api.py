@@ -19,7 +19,7 @@ AT = "http://127.0.0.1"
 def served():
     app, service = application()
     with TestClient(app, AT) as client:
-        assert service.rows.scores.wait(30)
+        assert service.rows.scores.wait(600)
         yield client
 
 
@@ -261,6 +261,7 @@ def test_what_is_wrong_is_named(served, path, body, status, field):
 
 
 FAULTS = [
+    ({"categories": {"age": None}}, "categories.age"),
     ({"frozen": ["age", "incme"]}, "frozen[1]"),
     ({"frozen": "age"}, "frozen"),
     ({"frozen": ["age", 3]}, "frozen[1]"),

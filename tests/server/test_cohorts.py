@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from starlette.testclient import TestClient
 
 from pertinent.server.solving.cohorts import _draws, _interval
-from tests.server.inline import application
+from pertinent.server.table.rows import Rows
+from tests.server.inline import application, small
 
 
 @pytest.mark.parametrize(("count", "low", "high"), [(5, 0.5, 0.75), (0, 0.0, 0.01), (3, 0.1, 0.3)])
@@ -28,3 +30,19 @@ def test_a_plausible_change_of_a_huge_number_is_answered(number):
     with TestClient(app, "http://127.0.0.1") as client:
         answer = client.post("/api/v1/explain", json={"rows": [row], "plausible": True})
     assert answer.status_code == 200, answer.text
+
+
+def test_every_row_is_in_a_group_but_those_that_cannot_be_read():
+    data = small().frame.copy()
+    kinds = [None if i % 4 == 0 else f"{i % 20}" for i in range(len(data))]
+    rows = Rows(None, pd.DataFrame({"kind": kinds}), ["kind"], [])
+    groups = {words: int(own.sum()) for words, _, own in rows.groups("kind")}
+    assert len(groups) == 14
+    assert groups["kind missing"] == kinds.count(None)
+    assert sum(groups.values()) == len(data)
+    data.loc[3, "income"] = np.nan  # and the model needs one
+    app, _ = application(data=data)
+    with TestClient(app, "http://127.0.0.1") as client:
+        told = client.post("/api/v1/cohorts", json={"by": "income", "sample": 5000}).json()
+    assert told["rows"] == len(data) - 1
+    assert all(group["n"] for group in told["groups"])

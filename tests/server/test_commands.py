@@ -66,7 +66,7 @@ def test_the_demo_is_served_until_it_is_told_to_end(tmp_path):
             time.sleep(0.1)
         assert client.explain(ids=[0])[0]["text"].startswith("The model predicts")
         os.kill(process.pid, signal.SIGTERM)
-        assert process.wait(60) in (0, -signal.SIGTERM)
+        assert process.wait(600) in (0, -signal.SIGTERM)
     finally:
         process.kill()
     assert "POST /api/v1/explain 200" in log.read_text()

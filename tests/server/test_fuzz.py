@@ -39,7 +39,7 @@ PATHS = (
 def document():
     app, service = application()
     service.rows.scores.start()
-    assert service.rows.scores.wait(30)
+    assert service.rows.scores.wait(600)
     return schemathesis.openapi.from_asgi("/openapi.json", app, headers=HEADERS)
 
 

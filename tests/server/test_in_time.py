@@ -29,7 +29,7 @@ class Noting:
 def test_a_worker_stops_searching_before_its_request_fails():
     kind, seconds = worker.answered(Noting(), "explain", {}, 100.0)
     assert kind == worker.ANSWER
-    assert seconds == pytest.approx(80, abs=1)
+    assert 40 < seconds <= 80
     assert deadline() == np.inf
 
 

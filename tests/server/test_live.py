@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -20,17 +22,24 @@ from pertinent.server.solving import pool as pool_of
 from pertinent.server.solving.engine import Engine
 from pertinent.server.solving.pool import Busy, Died, TooLong
 from pertinent.server.solving.refusal import Refusal
+from pertinent.server.web.problems import Problem
+from pertinent.server.web.service import Service
+from tests.server.hostile import sent
 from tests.server.inline import TOKEN, recipe, small
 
 ROW = small().frame.iloc[3].tolist()
 REQUEST = {"rows": [ROW], "ids": [3]}
+#: Seconds after which something hangs: a busy machine is slow, and not wrong.
+PATIENCE = 600
 
 
 @pytest.fixture(scope="module")
 def server():
-    settings = ServerSettings(port=0, workers=1, queue=2, tokens=(TOKEN,), rate=0)
+    settings = ServerSettings(
+        port=0, workers=1, queue=2, tokens=(TOKEN,), rate=0, time_limit=PATIENCE
+    )
     with make_server(recipe(), small().frame, settings) as server:
-        assert server.service.pool.wait_ready()
+        assert server.service.pool.wait_ready(timeout=PATIENCE)
         yield server
     assert not server.service.pool.processes
 
@@ -42,7 +51,15 @@ def pool(server):
 
 @pytest.fixture
 def client(server):
-    return Client(server.url, TOKEN)
+    return Client(server.url, TOKEN, PATIENCE)
+
+
+@pytest.fixture
+def handed(monkeypatch):
+    """Set once the next request is in a worker's hands."""
+    event, send = threading.Event(), pool_of.send
+    monkeypatch.setattr(pool_of, "send", lambda *given: (send(*given), event.set()))
+    return event
 
 
 def hang(pool):
@@ -53,11 +70,11 @@ def hang(pool):
 
 
 def test_a_worker_answers_as_the_engine_does(pool):
-    told = pool.submit("explain", REQUEST).result(60)["explanations"][0]
+    told = pool.submit("explain", REQUEST).result(PATIENCE)["explanations"][0]
     own = Engine(recipe()).answer("explain", REQUEST)["explanations"][0]
     assert told | {"seconds": 0} == own | {"seconds": 0}
     with pytest.raises(Refusal, match="no class") as refused:
-        pool.submit("explain", REQUEST | {"target": "maybe"}).result(60)
+        pool.submit("explain", REQUEST | {"target": "maybe"}).result(PATIENCE)
     assert refused.value.field == "target"
 
 
@@ -105,24 +122,22 @@ def test_a_full_queue_refuses_at_once_and_the_rest_is_answered(pool, server):
         accepted += [pool.submit("explain", REQUEST) for _ in range(2)]
         with pytest.raises(Busy):
             pool.submit("explain", REQUEST)
-        begun = time.perf_counter()
-        with pytest.raises(ServerError, match="busy") as refused:
-            Client(server.url, TOKEN, retries=0).explain(ids=[3])
+        with pytest.raises(ServerError, match="busy") as refused:  # while the worker still hangs
+            Client(server.url, TOKEN, PATIENCE, retries=0).explain(ids=[3])
         assert refused.value.status == 503
-        assert time.perf_counter() - begun < 2  # at once, on a machine that others use as well
     finally:
         os.kill(pid, signal.SIGCONT)
     for future in accepted:
-        assert future.result(60)["explanations"][0]["summary"]["id"] == 3
+        assert future.result(PATIENCE)["explanations"][0]["summary"]["id"] == 3
 
 
-def test_a_worker_that_dies_is_replaced_and_its_request_answered(pool, client):
+def test_a_worker_that_dies_is_replaced_and_its_request_answered(pool, client, handed):
     pid, told = hang(pool), []
     asking = threading.Thread(target=lambda: told.extend(client.explain(ids=[3])))
     asking.start()
-    time.sleep(0.5)
+    assert handed.wait(PATIENCE)
     os.kill(pid, signal.SIGKILL)
-    asking.join(60)
+    asking.join(PATIENCE)
     assert told[0]["summary"]["id"] == 3
     assert pool.processes != [pid]
     assert pool.counts["died"] == 1
@@ -144,68 +159,102 @@ def test_a_worker_that_dies_with_nothing_to_do_is_replaced_before_somebody_asks(
     ))  # fmt: skip
     pool = pool_of.Pool(None, workers=1)
     pool.start()
-    assert pool.wait_ready()
+    assert pool.wait_ready(timeout=PATIENCE)
     [pid] = pool.processes
     os.kill(pid, signal.SIGKILL)
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while pool.processes in ([], [pid]) and time.monotonic() < end:
         time.sleep(0.02)
-    assert pool.wait_ready()
+    assert pool.wait_ready(timeout=PATIENCE)
     assert pool.processes != [pid]
     pool.close()
     assert not pool.processes
 
 
+def test_a_process_that_cannot_be_started_is_tried_again(monkeypatch):
+    tried, idle = [], [sys.executable, "-S", "-c", IDLE]
+
+    def spawn():
+        tried.append(1)
+        if len(tried) == 1:
+            raise BlockingIOError("no more processes")
+        return subprocess.Popen(idle, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    monkeypatch.setattr(pool_of, "_spawn", spawn)
+    monkeypatch.setattr(pool_of, "PAUSE", 0.01)
+    pool = pool_of.Pool(None, workers=1)
+    pool.start()
+    assert pool.wait_ready(timeout=PATIENCE)
+    assert pool.counts["failed starts"] == 1
+    pool.close()
+
+
+def test_a_request_that_nobody_waits_for_is_left_out(pool, handed):
+    pid = hang(pool)
+    first = pool.submit("explain", REQUEST)
+    assert handed.wait(PATIENCE)
+    left, last = (pool.submit("explain", REQUEST) for _ in range(2))
+    assert left.cancel()
+    os.kill(pid, signal.SIGCONT)
+    assert first.result(PATIENCE)
+    assert last.result(PATIENCE)
+
+
+def test_a_request_is_not_kept_waiting_for_a_worker_that_starts(monkeypatch):
+    monkeypatch.setattr("pertinent.server.web.service.GRACE", 0.01)
+    service = Service(recipe(), None, ServerSettings(time_limit=0.01, workers=1))  # never started
+    with ThreadPoolExecutor(1) as thread, pytest.raises(Problem, match="took longer") as late:
+        thread.submit(asyncio.run, service.solve("explain", REQUEST)).result(PATIENCE)
+    assert late.value.status_code == 504
+    service.pool.close()
+
+
 def test_a_request_that_takes_too_long_is_ended(pool):
-    hang(pool)
-    begun = time.perf_counter()
+    hang(pool)  # it would never answer
     with pytest.raises(TooLong):
-        pool.submit("explain", REQUEST, limit=0.3).result(60)
-    assert time.perf_counter() - begun < 5
-    assert pool.submit("explain", REQUEST).result(60)
+        pool.submit("explain", REQUEST, limit=0.3).result(PATIENCE)
+    assert pool.submit("explain", REQUEST).result(PATIENCE)
 
 
 @pytest.mark.slow
-def test_a_request_that_workers_die_over_fails_clearly(pool, monkeypatch):
+def test_a_request_that_workers_die_over_fails_clearly(pool, monkeypatch, handed):
     monkeypatch.setattr("pertinent.server.solving.pool.ATTEMPTS", 1)
     pid = hang(pool)
     future = pool.submit("explain", REQUEST)
-    time.sleep(0.1)
+    assert handed.wait(PATIENCE)
     os.kill(pid, signal.SIGKILL)
     with pytest.raises(Died):
-        future.result(60)
-    assert pool.submit("explain", REQUEST).result(60)
+        future.result(PATIENCE)
+    assert pool.submit("explain", REQUEST).result(PATIENCE)
 
 
 def test_slow_and_broken_clients_are_given_up(server, monkeypatch):
     monkeypatch.setattr("pertinent.server.web.patience.HEAD_SECONDS", 0.3)
     for start in (b"", b"GET /healthz HTT", b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A: "):
-        with socket.create_connection(("127.0.0.1", server.port), timeout=10) as line:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as line:
             line.sendall(start)
             assert line.recv(1000) == b""  # closed, without an answer
     for broken in (b"\x16\x03\x01\x02\x00\x01\x00", b"GET / HTTP/9\r\n\r\n", b"\r\n" * 9 + b"?"):
-        with socket.create_connection(("127.0.0.1", server.port), timeout=10) as line:
-            line.sendall(broken)
-            assert b" 200 " not in line.recv(1000)
-    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as line:
-        line.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Long: " + b"a" * 100_000)
-        assert b" 200 " not in line.recv(1000)
-    assert Client(server.url).ready()
+        assert b" 200 " not in sent(server, broken)
+    long = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Long: " + b"a" * 100_000
+    assert b" 200 " not in sent(server, long)
+    assert Client(server.url, timeout=PATIENCE).ready()
 
 
-def test_stopping_answers_what_was_accepted(server, client, pool):
+def test_stopping_answers_what_was_accepted(server, client, pool, handed):
     [pid] = pool.processes
     os.kill(pid, signal.SIGSTOP)
     told = []
     asking = threading.Thread(target=lambda: told.extend(client.explain(ids=[3])))
     asking.start()
-    time.sleep(0.5)
+    assert handed.wait(PATIENCE)
     ending = threading.Thread(target=server.stop)
     ending.start()
-    time.sleep(0.3)
+    while not server._server.should_exit:
+        time.sleep(0.01)
     os.kill(pid, signal.SIGCONT)
-    ending.join(60)
-    asking.join(60)
+    ending.join(PATIENCE)
+    asking.join(PATIENCE)
     assert told[0]["summary"]["id"] == 3
     assert not pool.processes
     assert not client.ready()

@@ -150,8 +150,9 @@ class Constraints(RuleFields):
         features.indices([f for group in self.together for f in group])
         features.indices(list(self.costs))
         for name, chosen in self.categories.items():
+            j = self._category(features, name, "categories")
             for value in chosen or ():
-                features.level(self._category(features, name, "categories"), value)
+                features.level(j, value)
         for name, rule in self.transitions.items():
             j = self._category(features, name, "transitions")
             if not callable(rule):

@@ -31,7 +31,9 @@ def make_server(recipe: Recipe, rows: Any = None, settings: Any = None) -> Serve
     _require_packages()
     from pertinent.server.web.settings import ServerSettings
 
-    return Server(recipe, rows, settings or ServerSettings())
+    server = Server(recipe, rows, settings or ServerSettings())
+    server.service.rehearse()
+    return server
 
 
 class Server:

@@ -14,14 +14,15 @@ from pertinent.api.explainer import Explainer
 from pertinent.api.explanation import Explanation, Explanations
 from pertinent.checking import check
 from pertinent.checking.findings import HOLDS, REFUTED
-from pertinent.exceptions import InputError
+from pertinent.exceptions import InputError, UnsupportedModelError
+from pertinent.geometry.running import until
 from pertinent.rules.reference import RuleKind, RuleRef
 from pertinent.rules.words import Speech
 from pertinent.server.solving.asking import Ready, constraints_line
 from pertinent.server.solving.cohorts import cohort_answer
 from pertinent.server.solving.form import RowForm
 from pertinent.server.solving.letter import letter_html
-from pertinent.server.solving.recipe import Recipe, evenly
+from pertinent.server.solving.recipe import REHEARSED, Recipe, evenly
 from pertinent.server.solving.refusal import Refusal
 from pertinent.setting.results import Results
 from pertinent.summary.asked import Rooms
@@ -35,6 +36,10 @@ Answer = dict[str, Any]
 
 #: The detail of answers while somebody edits: how far values may move is left for later.
 LIVE = "live"
+#: What the library raises where a question, or a question of this model, cannot be answered.
+CANNOT = (InputError, UnsupportedModelError)
+#: Options that a model may not be asked with, alone or together, in the order they are tried.
+BLAMED = ("rules", "method", "norm", "min_probability", "plausible", "target")
 #: With more features, densities are fitted when somebody asks for them.
 MOST_REHEARSED = 30
 #: What stands above sentences, by the part of an answer's words; they do not begin with it.
@@ -76,15 +81,29 @@ class Engine:
             return self.tasks[task](request)
         except Refusal:
             raise
-        except InputError as error:
-            raise Refusal(str(error)) from error
+        except CANNOT as error:
+            raise Refusal(str(error), self._blamed(request)) from error
+
+    def _blamed(self, request: Mapping[str, Any]) -> str | None:
+        """Return the option with which, beside those before it, a row cannot be explained."""
+        some = {name: request[name][:1] for name in ("rows", "ids") if name in request}
+        for name in BLAMED if some else ():
+            if request.get(name) is None:
+                continue
+            some[name] = request[name]
+            try:
+                self._explained(some)
+            except CANNOT:
+                return name
+        return None
 
     def rehearse(self) -> None:
         """Explain one row of the data, so that the first request finds everything loaded."""
         if self.recipe.data is None or not len(self.recipe.data):
             return
-        result = self.base.explain(evenly(self.recipe.data, 1))
-        self._all_told(self.base, result, {})
+        with until(time.monotonic() + REHEARSED):
+            result = self.base.explain(evenly(self.recipe.data, 1))
+            self._all_told(self.base, result, {})
 
     def rehearse_plausible(self) -> None:
         """Fit the densities of plausible answers, unless that takes long."""

@@ -188,10 +188,12 @@ def _series(pandas: Any, column: Column, values: list[Any]) -> Any:
             return pandas.Series(values, dtype=column.dtype)
         except (TypeError, ValueError):
             return pandas.Series(values, dtype=object)
-    if any(value is None for value in values):
+    kind, known = getattr(column.dtype, "kind", "f"), [v for v in values if v is not None]
+    fits = kind in "bf" or (kind in "iu" and all(_fits(value, column.dtype) for value in known))
+    if fits and isinstance(column.dtype, pandas.api.extensions.ExtensionDtype):
+        return pandas.array(values, dtype=column.dtype)
+    if len(known) < len(values):
         return np.array([np.nan if value is None else value for value in values], dtype=float)
-    kind = getattr(column.dtype, "kind", "f")
-    fits = kind in "bf" or (kind in "iu" and all(_fits(value, column.dtype) for value in values))
     return np.array(values, dtype=column.dtype if fits and column.dtype is not None else float)
 
 

@@ -13,7 +13,9 @@ import sys
 import threading
 import time
 from collections import Counter, deque
+from collections.abc import Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -146,7 +148,9 @@ class Pool:
             if slot.thread.is_alive():
                 slot.thread.join(max(0.0, end - time.monotonic()))
         while self._waiting:
-            self._waiting.popleft().future.set_exception(Busy())
+            future = self._waiting.popleft().future
+            if future.set_running_or_notify_cancel():
+                future.set_exception(Busy())
         for slot in self._slots:
             slot.kill()
 
@@ -184,23 +188,21 @@ class _Slot:
         """Start a process and wait until it is ready; try again while the pool is open."""
         while not self.pool.closing:
             self.kill()
-            self.process = _spawn()
-            watch = threading.Timer(START_LIMIT, self._end, (self.process,))
-            watch.daemon = True
-            watch.start()
             try:
-                send_bytes(_stdin(self.process), self.pool.recipe_bytes())
-                kind, _ = receive(_stdout(self.process))
+                self.process = _spawn()
+                with _watched(self.process, START_LIMIT):
+                    send_bytes(_stdin(self.process), self.pool.recipe_bytes())
+                    kind, _ = receive(_stdout(self.process))
                 self.ready = kind == READY
                 return True
             except (EOFError, OSError):
                 self.pool.counts["failed starts"] += 1
                 time.sleep(PAUSE)
-            finally:
-                watch.cancel()
         return False
 
     def _answer(self, job: Job) -> None:
+        if not job.future.set_running_or_notify_cancel():
+            return  # nobody waits any more
         for attempt in range(ATTEMPTS):
             if not self._alive() and not self._ensure():
                 job.future.set_exception(Busy())
@@ -225,15 +227,10 @@ class _Slot:
     def _ask(self, job: Job) -> tuple[str, Any]:
         process = self.process
         assert process is not None
-        watch = threading.Timer(max(job.left, 0.0), self._end, (process,))
-        watch.daemon = True
-        watch.start()
-        try:
+        with _watched(process, max(job.left, 0.0)):
             send(_stdin(process), (job.task, job.request, max(job.left, 0.0)))
             kind, content = receive(_stdout(process))
-            return kind, content
-        finally:
-            watch.cancel()
+        return kind, content
 
     def _settle(self, job: Job, kind: str, content: Any) -> None:
         self.pool.counts[kind] += 1
@@ -245,10 +242,6 @@ class _Slot:
             assert kind == BROKEN
             job.future.set_exception(Broken(*content))
 
-    @staticmethod
-    def _end(process: subprocess.Popen[bytes]) -> None:
-        process.kill()
-
     def kill(self) -> None:
         """End the process, if there is one."""
         self.ready = False
@@ -259,6 +252,18 @@ class _Slot:
             for stream in (process.stdin, process.stdout):
                 if stream is not None:
                     stream.close()
+
+
+@contextmanager
+def _watched(process: subprocess.Popen[bytes], seconds: float) -> Iterator[None]:
+    """Kill a process that is not done within some seconds."""
+    watch = threading.Timer(seconds, process.kill)
+    watch.daemon = True
+    watch.start()
+    try:
+        yield
+    finally:
+        watch.cancel()
 
 
 def _spawn() -> subprocess.Popen[bytes]:

@@ -13,6 +13,8 @@ from pertinent.geometry.arrays import Foreign
 
 #: The server reads ranges, steps and typical values off at most so many rows, evenly spread.
 MOST_TRAINING_ROWS = 20_000
+#: Seconds that explaining a row before anybody asks may take.
+REHEARSED = 10.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,7 @@ class Kept:
     @classmethod
     def of(cls, series: Any) -> Kept:
         """Return a column of a DataFrame, or of an array."""
-        array = np.asarray(series)
+        array = _array(series)
         if array.dtype.kind in "biuf":
             return cls(array)
         pandas = optional("pandas", "serve", "The server")
@@ -62,6 +62,16 @@ class Kept:
         rank[order] = np.arange(len(order))
         rank[-1] = len(order)
         return np.asarray(rank[self.values])
+
+
+def _array(series: Any) -> NDArray[Any]:
+    """Return a column as an array; of numbers that say apart what is missing, with NaN."""
+    kind = getattr(series.dtype, "numpy_dtype", None)
+    if kind is None or kind.kind not in "biuf":
+        return np.asarray(series)
+    if series.isna().any():
+        return np.asarray(series.to_numpy(dtype=float, na_value=np.nan))
+    return np.asarray(series.to_numpy(dtype=kind))
 
 
 def columns_of(data: Any, names: Sequence[str]) -> dict[str, Kept]:

@@ -179,6 +179,7 @@ class Rows:
             words = [f"predicted {label_text(label)}" for label in self.classes]
         else:
             words, filters = self._parts(by, self._column(by, "by"))
+            words, filters = [*words, f"{by} missing"], [*filters, [Filter(by, "missing")]]
         masks = [self.matching(some) for some in filters]
         return [
             (word, [str(one) for one in some], mask)
@@ -193,9 +194,10 @@ class Rows:
             codes, counts = np.unique(known, return_counts=True)
             chosen = codes[np.argsort(-counts, kind="stable")][:MOST_GROUPS]
             values = [c.item() if column.levels is None else column.levels[c] for c in chosen]
+            others = [Filter(by, "ne", _written(value)) for value in values]
             return (
-                [f"{by} {plain(value)}" for value in values],
-                [[Filter(by, "eq", _written(value))] for value in values],
+                [f"{by} {plain(value)}" for value in values] + [f"{by} any other"],
+                [[Filter(by, "eq", _written(value))] for value in values] + [others],
             )
         cuts = np.unique(np.quantile(known, np.arange(1, PARTS) / PARTS)).tolist()
         words, filters = [], []

@@ -36,6 +36,7 @@ OPEN = ("/healthz", "/readyz", "/", "/favicon.ico")
 GUESSES = 5.0, 20.0
 #: Buckets of rates that are kept.
 MOST_BUCKETS = 10_000
+_HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^\[\]:@/ ]+?)\.?(:\d{1,5})?")
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _POLICY = (
     "default-src 'self'; img-src 'self' data:; "
@@ -172,10 +173,9 @@ _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
 def _name_of(host: str) -> str:
-    """Return the name in a Host header, without its port."""
-    if host.startswith("["):
-        return host.partition("]")[0].lower() + "]"
-    return host.partition(":")[0].lower().rstrip(".")
+    """Return the name in a Host header, without its port; nothing where it is none."""
+    found = _HOST.fullmatch(host.lower())
+    return found["name"] if found else ""
 
 
 def too_large(settings: ServerSettings) -> Problem:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from math import floor, isfinite, log2
 from typing import Any
 
 import numpy as np
 
 from pertinent.exceptions import InputError
+from pertinent.geometry.running import until
 from pertinent.models.registry import predicted_labels
+from pertinent.models.regressors import is_regressor
 from pertinent.server.solving.engine import LIVE, class_named
 from pertinent.server.solving.form import RowForm
 from pertinent.server.solving.pool import Broken, Busy, Died, Pool, TooLong
-from pertinent.server.solving.recipe import Recipe
+from pertinent.server.solving.recipe import REHEARSED, Recipe, evenly
 from pertinent.server.solving.refusal import Refusal
 from pertinent.server.table.describing import describe
 from pertinent.server.table.rows import Filter, Rows
@@ -24,6 +28,8 @@ from pertinent.server.web.problems import Problem
 from pertinent.server.web.settings import ServerSettings
 
 Body = Mapping[str, Any]
+#: Seconds after its limit that a request, waiting for a worker that starts, is given up.
+GRACE = 1.0
 #: Seconds for each row of a plausible question without a limit of its own, and while it is edited.
 PLAUSIBLE_SECONDS, PLAUSIBLE_LIVE = 2.0, 0.5
 
@@ -44,6 +50,11 @@ class Service:
     def __init__(
         self, recipe: Recipe, data: Any, settings: ServerSettings, pool: Pool | None = None
     ) -> None:
+        if is_regressor(recipe.model):
+            raise InputError(
+                f"{type(recipe.model).__name__} predicts a number, and the server answers about "
+                "classes. Ask the library: Explainer(model).explain(X, target=(low, high))."
+            )
         self.settings, self.recipe = settings, recipe
         self.explainer = recipe.explainer()
         self.classes = self.explainer.setting.classes.tolist()
@@ -62,6 +73,12 @@ class Service:
         """End the workers; requests that are being answered get their answers first."""
         self.rows.scores.stop()
         self.pool.close(self.settings.time_limit)
+
+    def rehearse(self) -> None:
+        """Explain one row: what no worker could ever answer is refused before anybody asks."""
+        if self.recipe.data is not None:
+            with until(time.monotonic() + REHEARSED):
+                self.explainer.explain(evenly(self.recipe.data, 1))
 
     # -- at once ---------------------------------------------------------------------------
 
@@ -157,22 +174,33 @@ class Service:
         within = [own if mask is None else own & mask for _, _, own in groups]
         share = min(1.0, body["sample"] / max(1, sum(int(own.sum()) for own in within)))
         ids: list[int] = []
+        values: list[list[Any]] = []
         told = []
         for (words, own, _), chosen in zip(groups, within, strict=True):
             places = np.flatnonzero(chosen)
             count = max(min(len(places), 5), round(share * len(places)))
-            some = places[np.arange(count) * len(places) // max(count, 1)].tolist()
+            some = self._readable(places[np.arange(count) * len(places) // max(count, 1)].tolist())
+            if not some:
+                continue
             start = len(ids)
             ids += some
+            values += some.values()
             told.append({
                 "words": words, "filters": [*body["filters"], *own],
                 "places": list(range(start, start + len(some))),
             })  # fmt: skip
         if not ids:
-            raise Refusal("No row matches the filters.", "filters")
-        values = self.form.read(self.rows.values(ids), "ids")
+            raise Refusal("No row that the model can read matches the filters.", "filters")
         timed = self._in_time(body, len(ids))
         return {**timed, "rows": values, "ids": ids, "groups": told}, matching
+
+    def _readable(self, ids: list[int]) -> dict[int, list[Any]]:
+        """Return the values of the rows among some that the model can read: nobody named these."""
+        found = {}
+        for place, row in zip(ids, self.rows.values(ids), strict=True):
+            with suppress(Refusal):
+                [found[place]] = self.form.read([row])
+        return found
 
     async def solve(self, task: str, request: Body) -> Any:
         """Return the answer of a worker; problems where there is none."""
@@ -181,10 +209,10 @@ class Service:
         except Busy:
             raise busy() from None
         try:
-            return await asyncio.wrap_future(future)
+            return await asyncio.wait_for(asyncio.wrap_future(future), self.pool.limit + GRACE)
         except Busy:
             raise busy() from None
-        except TooLong:
+        except (TooLong, TimeoutError):
             raise Problem(
                 504, f"The request took longer than {self.pool.limit:g} seconds. Ask for fewer "
                 "rows or features, or give time_limit.",

@@ -18,6 +18,7 @@ from pertinent.summary.asked import Answered, Asked
 from pertinent.summary.rounding import REFINEMENTS
 from pertinent.summary.tolerances import LEAST_SHOWN
 from pertinent.tables.features import Features
+from pertinent.tables.numbers import is_missing
 
 
 def changed_values(explanations: Answered, asked: Asked, rows: IntArray) -> Answer:
@@ -110,8 +111,11 @@ def shown_side(
 
 
 def _plain(level: Any) -> Any:
+    """Return a category as JSON has it: None where it stands for a missing value."""
+    if is_missing([level])[0]:
+        return None
     item = level.item() if isinstance(level, np.generic) else level
-    return item if item is None or isinstance(item, bool | int | float | str) else str(item)
+    return item if isinstance(item, bool | int | float | str) else str(item)
 
 
 def _shown_span(

@@ -18,13 +18,15 @@ export function parse(text) {
   if (!trimmed) throw new Error("There is nothing to read.");
   if (/^[[{]/.test(trimmed)) return parseJson(trimmed);
   const lines = parseCsv(trimmed);
-  const [names, ...rest] = lines;
+  const [names, ...rest] = lines.map((cells, i) => (i === 0 ? cells.map((name) => name.trim()) : cells));
   if (!rest.length) throw new Error("A first line with the names of the features is needed, then a line for each row.");
+  const twice = names.find((name, j) => names.indexOf(name) !== j);
+  if (twice !== undefined) throw new Error(`There are two columns “${twice}”.`);
   return rest.map((cells, i) => {
     if (cells.length !== names.length) {
       throw new Error(`Line ${i + 2} has ${cells.length} values, but there are ${names.length} names.`);
     }
-    return Object.fromEntries(names.map((name, j) => [name.trim(), cells[j]]));
+    return Object.fromEntries(names.map((name, j) => [name, cells[j]]));
   });
 }
 
@@ -85,7 +87,7 @@ export function validate(given, features) {
   /** @type {Read} */
   const out = { row: {}, errors: [], warnings: [] };
   for (const feature of features) {
-    if (!(feature.name in given)) {
+    if (!Object.hasOwn(given, feature.name)) {
       out.errors.push(`${feature.name}: there is no such column.`);
       continue;
     }
@@ -108,12 +110,13 @@ function value(feature, raw, out) {
   }
   if (kind === "category" || kind === "boolean") {
     const known = feature.categories ?? [false, true];
-    const found = known.find((one) => String(one).toLowerCase() === String(text).toLowerCase());
+    const found = known.find((one) => String(one) === String(text))
+      ?? known.find((one) => String(one).toLowerCase() === String(text).toLowerCase());
     if (found === undefined) out.errors.push(`${name}: expected one of ${known.slice(0, 12).map(plain).join(", ")}; got “${text}”.`);
     return found ?? null;
   }
-  const number = typeof text === "number" ? text : Number(text);
-  if (typeof text === "boolean" || !Number.isFinite(number)) {
+  const number = typeof text === "string" ? Number(text) : text;
+  if (!Number.isFinite(number)) {
     out.errors.push(`${name}: a number is needed; got “${text}”.`);
     return null;
   }

@@ -121,6 +121,5 @@ function read(text) {
   const key = name.startsWith("@") ? name : decodeURIComponent(name);
   if (!rest.length) return [key, operator, null];
   const value = rest.join(":");
-  const asNumber = Number(value);
-  return [key, operator, value !== "" && Number.isFinite(asNumber) && !key.startsWith("@class") ? asNumber : value];
+  return [key, operator, String(Number(value)) === value && key !== "@class" ? Number(value) : value];
 }

@@ -136,11 +136,13 @@ export function decode(fragment) {
 /** @param {keyof State} key @param {any} value */
 function fits(key, value) {
   if (key === "row") return ["number", "string"].includes(typeof value);
-  if (key === "filters") return Array.isArray(value) && value.every((one) => Array.isArray(one) && one.length === 3);
+  if (key === "filters") return Array.isArray(value) && value.every((one) => Array.isArray(one) && one.length === 3 && one.every(isValue) && typeof one[0] === "string");
   if (key === "scenarios") {
-    return Array.isArray(value) && value.every((one) => typeof one?.name === "string" && isRecord(one.values));
+    return Array.isArray(value) && value.every((one) => typeof one?.name === "string" && isRow(one?.values));
   }
-  if (["own", "edits", "rules", "ask"].includes(key)) return isRecord(value);
+  if (key === "own" || key === "edits") return isRow(value);
+  if (key === "rules") return isRecord(value) && Object.entries(value).every(([rule, one]) => !Object.hasOwn(RULES, rule) || RULES[rule](one));
+  if (key === "ask") return isRecord(value);
   if (key === "view") return ["case", "rows", "cohorts"].includes(value);
   return typeof value === "string";
 }
@@ -149,6 +151,29 @@ function fits(key, value) {
 function isRecord(value) {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** @param {any} value */
+const isValue = (value) => value === null || typeof value !== "object";
+/** @param {any} value */
+const isRow = (value) => isRecord(value) && Object.values(value).every(isValue);
+/** @param {any} value */
+const isNumber = (value) => value === null || typeof value === "number";
+/** @param {any} value */
+const isNames = (value) => Array.isArray(value) && value.every((one) => typeof one === "string");
+/** @param {any} value */
+const isEnds = (value) => Array.isArray(value) && value.length === 2 && value.every(isNumber);
+/** @param {any} value */
+const isChoice = (value) => value === null || Array.isArray(value);
+
+/** Whether every value of a record is of a kind. @param {(value: any) => boolean} is */
+const each = (is) => (/** @type {any} */ value) => isRecord(value) && Object.values(value).every(is);
+
+/** What the page reads of rules; whether they make sense is said by the server. @type {Record<string, (value: any) => boolean>} */
+const RULES = {
+  frozen: isNames, increase_only: isNames, decrease_only: isNames, integer: isNames,
+  bounds: each(isEnds), categories: each(isChoice), costs: each((value) => typeof value === "number"), max_changes: isNumber,
+  decimals: isRecord, step: isRecord, transitions: isRecord, relations: Array.isArray, together: Array.isArray,
+};
 
 /** @param {any} one @param {any} other */
 function equal(one, other) {

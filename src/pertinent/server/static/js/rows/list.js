@@ -77,12 +77,14 @@ export function start(place, model) {
       if (version !== asked) return;
       pages.set(page, found.rows);
       if (pages.size > KEPT) pages.delete(/** @type {number} */ (pages.keys().next().value));
-      told(found);
-    } catch (error) {
-      status.textContent = /** @type {Error} */ (error).message;
-    } finally {
       wanted.delete(page);
-      if (version === asked) draw();
+      told(found);
+      draw();
+    } catch (error) {
+      // Not drawn again, which would ask again: whoever scrolls, or asks for other rows, does.
+      if (version !== asked) return;
+      wanted.delete(page);
+      status.textContent = /** @type {Error} */ (error).message;
     }
   }
 
