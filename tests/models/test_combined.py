@@ -19,7 +19,8 @@ from sklearn.ensemble import (
 )
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.multiclass import OneVsOneClassifier, OutputCodeClassifier
+from sklearn.model_selection import FixedThresholdClassifier
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier, OutputCodeClassifier
 from sklearn.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
@@ -226,6 +227,10 @@ REFUSED = {
     "calibrated pairs": (
         OneVsOneClassifier(CalibratedClassifierCV(logistic(), ensemble=False, cv=2)),
         kinds, "adds up probabilities",
+    ),
+    "thresholds": (
+        OneVsRestClassifier(FixedThresholdClassifier(logistic(), threshold=0.3)),
+        kinds, "over FixedThresholdClassifier",
     ),
     "soft votes": (
         VotingClassifier([("a", logistic()), ("b", GaussianNB())], voting="soft"),

@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import KBinsDiscretizer, OrdinalEncoder, StandardScaler
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, OrdinalEncoder, StandardScaler
 
 import pertinent
 from pertinent.exceptions import UnsupportedModelError
@@ -51,6 +51,12 @@ STEPPED = {
     "bernoulli": (BernoulliNB(binarize=2.5), X),
     "bernoulli behind a scaler": (make_pipeline(StandardScaler(), BernoulliNB()), X),
     "truth values": (BernoulliNB(binarize=None), (X > 2.5).astype(float)),
+    "truth values of bins": (
+        make_pipeline(KBinsDiscretizer(3, encode="onehot-dense"), BernoulliNB()), X,
+    ),
+    "a threshold in codes of bins": (
+        make_pipeline(KBinsDiscretizer(4, encode="ordinal"), BernoulliNB(binarize=1.0)), X,
+    ),
     "codes": (CategoricalNB(min_categories=9), CODES),
     "codes of bins": (
         make_pipeline(
@@ -71,6 +77,18 @@ def test_steps_agree_with_predict(name):
         own = predicted == label
         assert contained(model, points[own], label, -1e-7).all()
         assert not contained(model, points[~own], label, 1e-7).any()
+
+
+@pytest.mark.parametrize("encoder", [OneHotEncoder(), OrdinalEncoder()], ids=str)
+def test_truth_values_of_categories_are_read(encoder):
+    model = make_pipeline(encoder, BernoulliNB()).fit(WORDS, y)
+    found = pertinent.pertinent_negatives(model, WORDS[::10])
+    every = WORDS[["size"]].drop_duplicates().merge(WORDS[["hue"]].drop_duplicates(), how="cross")
+    for i, row in enumerate(WORDS[::10].itertuples(index=False)):
+        others = every[model.predict(every) != model.predict(WORDS[::10])[i]]
+        fewest = (others != pd.Series(row._asdict())).sum(axis=1).min()
+        assert found.changed[i].sum() == fewest
+        assert found.status[i] == "optimal"
 
 
 def nearest_by_listing(model, sample, values):

@@ -48,17 +48,33 @@ def test_missing_values_that_mean_two_things_are_refused(rng):
         pertinent.pertinent_negatives(model, rows, missing="impute")
 
 
-@pytest.mark.parametrize(
-    "binned", [Binarizer(threshold=0.5), make_pipeline(OrdinalEncoder(), Binarizer(threshold=0.5))]
-)
-def test_bins_of_a_category_are_refused(binned, rng):
-    frame = pd.DataFrame({"a": rng.integers(0, 2, 80), "b": rng.normal(size=80)})
+def binning(binned, rng):
+    frame = pd.DataFrame({"a": rng.integers(0, 3, 80), "b": rng.normal(size=80)})
     columns = ColumnTransformer(
         [("one", OneHotEncoder(), ["a"]), ("bin", binned, ["a"]), ("b", "passthrough", ["b"])]
     )
-    model = make_pipeline(columns, LogisticRegression()).fit(frame, frame.a + frame.b > 0.5)
+    return make_pipeline(columns, LogisticRegression()).fit(frame, frame.a + frame.b > 0.5), frame
+
+
+@pytest.mark.parametrize("binned", [Binarizer(threshold=0.5), KBinsDiscretizer(2)], ids=str)
+def test_bins_of_a_raw_category_are_refused(binned, rng):
+    model, frame = binning(binned, rng)
     with pytest.raises(PertinentError, match="categories"):
         pertinent.pertinent_negatives(model, frame.head(3))
+
+
+def test_bins_of_an_encoded_category_are_read(rng):
+    model, frame = binning(make_pipeline(OrdinalEncoder(), Binarizer(threshold=0.5)), rng)
+    rows = frame.head(10)
+    found = pertinent.pertinent_negatives(model, rows, weights={"a": 0.3, "b": 1.0})
+    axis = np.linspace(-6, 6, 4001)
+    grid = pd.DataFrame({"a": np.repeat([0, 1, 2], len(axis)), "b": np.tile(axis, 3)})
+    for i, label in enumerate(model.predict(rows)):
+        cost = 0.3 * (grid.a != rows.a[i]) + abs(grid.b - rows.b[i])
+        assert found.objective[i] == pytest.approx(
+            cost[model.predict(grid) != label].min(), abs=axis[1] - axis[0]
+        )
+    assert (found.status == "optimal").all()
 
 
 def test_integer_categories_without_an_answer_can_be_handed_out(rng):

@@ -8,23 +8,13 @@ goes back and another one pays for it with less, until no such move helps.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from pertinent.answering.anything.asking import Asking, Search
-from pertinent.answering.anything.moves import (
-    TRADES,
-    Columns,
-    Moved,
-    Pairs,
-    pairs,
-    pulls,
-    resets,
-    singles,
-    trades,
-)
+from pertinent.answering.anything.moves import pairs, pulls, resets, singles, trades
 from pertinent.answering.anything.space import Space
 from pertinent.answering.anything.tolerances import BEYOND, SAVED
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
@@ -33,12 +23,16 @@ from pertinent.setting.setting import Setting
 
 #: Seeds that are asked about first, and then; those whose single values are tried.
 SEEDS = (24, 200, 2_000)
-#: Points that are pulled back, and those of them that are improved.
-STARTS, IMPROVED = 8, 2
-#: Steps of one call on the way of a number, and how often while looking and at the end.
-STEPS, LOOKING, AT_LAST = 16, 1, 5
-#: Rounds of pair moves at most; and those of one round that are looked at closely.
-ROUNDS, CLOSELY = 40, 3
+#: Points of which units go back, and those that are pulled back.
+SPARSE, STARTS = 12, 5
+
+#: Shares of its way that a number is taken back by, while looking and at the end.
+LOOKING, AT_LAST = [0.5**k for k in range(5)], [0.7**k for k in range(40)]
+#: Numbers that go back one after the other at most, and after each pair of moves.
+OFTEN, BRIEFLY = 12, 2
+#: Rounds in which units go back together, and of pair moves, at most; and those of one round that
+#: are looked at closely.
+RESETS, ROUNDS, CLOSELY = 3, 15, 4
 
 Points = Generator[FloatArray, BoolArray, FloatArray]
 Said = Generator[FloatArray, BoolArray, BoolArray]
@@ -67,23 +61,14 @@ class Row:
         starts = yield from self._starts()
         if not len(starts):
             return
-        starts = yield from self._sparse(starts)
+        starts = yield from self._sparse(self._best(starts, SPARSE))
         starts = yield from self._pulled(self._best(starts, STARTS), LOOKING)
-        best = self._best(starts, IMPROVED)
+        best = self._best(starts, 1)
         for _ in range(ROUNDS):
-            for kinds in (TRADES[:1], TRADES[1:]):  # what helps most often, then the rest
-                before, best = best, (yield from self._traded(best, kinds))
-                if self._is_closer(best, before):
-                    break
-            else:
+            before, best = best, (yield from self._traded(best))
+            if self.space.cost(best)[0] >= self.space.cost(before)[0] * (1 - SAVED):
                 break
-        yield from self._pulled(best[:1], AT_LAST)
-
-    def _is_closer(self, points: FloatArray, before: FloatArray) -> bool:
-        """Return whether the best of points cost less than as many of those before."""
-        count = min(len(points), len(before))
-        new, old = (float(self.space.cost(some[:count]).sum()) for some in (points, before))
-        return new < old * (1 - SAVED)
+        yield from self._pulled(best, AT_LAST)
 
     def _ask(self, points: FloatArray) -> Said:
         """Ask which points are allowed and predicted as asked; what is known is not asked again."""
@@ -95,7 +80,8 @@ class Row:
             told = yield points[new]
             self._known |= {keys[i]: bool(own) for i, own in zip(new, told, strict=True)}
             self._note(points[new][told])
-        return np.array([own and self._known[key] for own, key in zip(good, keys, strict=True)])
+        known = [own and self._known[key] for own, key in zip(good, keys, strict=True)]
+        return np.array(known, dtype=bool)
 
     def _note(self, points: FloatArray) -> None:
         points = points[self.rules.allows(points)] if self.rules is not self.space else points
@@ -145,9 +131,9 @@ class Row:
         return unique[np.argsort(self.space.cost(unique), kind="stable")[:count]]
 
     def _sparse(self, points: FloatArray) -> Points:
-        """Return points with as many units as in the sample as one can go back to."""
+        """Return points with most units as in the sample that one can go back to together."""
         points, open_ = points.copy(), np.ones(len(points), dtype=bool)
-        while open_.any():
+        for _ in range(RESETS):
             rows = np.flatnonzero(open_)
             moved, of = resets(self.space, points[rows])
             good = yield from self._ask(moved)
@@ -174,63 +160,27 @@ class Row:
         stay = np.logical_and.accumulate(moved[order] == point, axis=0)
         return np.where(stay, point, self.space.center)
 
-    def _pulled(self, points: FloatArray, times: int) -> Points:
-        """Return points with each number back as far as one can go, the most expensive first."""
-        points = points.copy()
-        order = [self._columns(point) for point in points]
-        for k in range(max(map(len, order), default=0)):
-            columns = [own[k] if k < len(own) else None for own in order]
-            low = np.zeros(len(points))
-            for _ in range(times):
-                moved, of = pulls(self.space, points, columns, low, STEPS)
-                moved = self.space.fitted(moved)
-                good = yield from self._ask(moved)
-                low = self._taken(points, columns, low, (moved, of), good)
+    def _pulled(self, points: FloatArray, shares: Sequence[float], times: int = OFTEN) -> Points:
+        """Return points with each unit back as far as one can go, what saves most first."""
+        points, open_ = points.copy(), np.ones(len(points), dtype=bool)
+        for _ in range(times):
+            moved, of = pulls(self.space, points, open_, shares)
+            good = yield from self._ask(moved)
+            open_[:] = False
+            for i in np.unique(of[good]).tolist():
+                own = moved[good & (of == i)]
+                points[i], open_[i] = own[self.space.cost(own).argmin()], True
         return points
 
-    def _columns(self, point: FloatArray) -> list[int]:
-        """Return the numbers that a point changes, by what they cost."""
-        apart = self.space.weights * np.abs(point - self.space.center)
-        numbers = self.space.numbers[apart[self.space.numbers] > 0]
-        return [int(j) for j in numbers[np.argsort(-apart[numbers], kind="stable")]]
-
-    def _taken(
-        self, points: FloatArray, columns: Columns, low: FloatArray, moved: Moved, good: BoolArray
-    ) -> FloatArray:
-        """Take the closest step of each point; return how far back is then known not to do."""
-        out = low.copy()
-        for i, column in enumerate(columns):
-            here = np.flatnonzero(moved[1] == i)
-            if column is None or not len(here):
-                continue
-            yes = here[good[here]]
-            first = yes[self.space.cost(moved[0][yes]).argmin()] if len(yes) else None
-            before = here[-1] if first is None else first - 1
-            way = points[i, column] - self.space.center[column]
-            if first is not None:
-                points[i] = moved[0][first]
-            left = points[i, column] - self.space.center[column]
-            if left == 0 or way == 0:
-                continue
-            below = moved[0][before, column] if before >= here[0] else None
-            share = low[i] * way if below is None else below - self.space.center[column]
-            out[i] = float(np.clip(share / left, 0.0, 1.0))
-        return out
-
-    def _traded(self, points: FloatArray, kinds: Pairs) -> Points:
-        """Return points with the pair of moves that helps most, pulled back again."""
-        moved, of = trades(self.space, points, kinds)
+    def _traded(self, best: FloatArray) -> Points:
+        """Return a point with the pair of moves that helps most, pulled back again."""
+        moved = trades(self.space, best[0])
         good = yield from self._ask(moved)
-        out = [points]
-        for i in range(len(points)):
-            own = self._best(moved[good & (of == i)], CLOSELY)
-            if len(own):
-                out.append(own)
-        if len(out) == 1:
-            return points
-        better = yield from self._sparse(np.concatenate(out))
-        better = yield from self._pulled(self._best(better, CLOSELY), LOOKING)
-        return self._best(better, IMPROVED)
+        if not good.any():
+            return best
+        better = self._best(moved[good], CLOSELY)
+        better = yield from self._pulled(better, LOOKING, BRIEFLY)
+        return self._best(better, 1)
 
 
 def closest(setting: Setting, ask: Ask) -> FloatArray:

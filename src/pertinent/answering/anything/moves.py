@@ -12,17 +12,14 @@ from itertools import combinations
 import numpy as np
 
 from pertinent.answering.anything.space import Space
-from pertinent.geometry.arrays import FloatArray, IntArray
+from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 
 #: Points of each kind of move from one point at most.
 MOST_MOVES = 1_500
 #: A pair of moves: the share of its way that one value goes back, and the share of what that saves
 #: that the other one may cost.
-TRADES = ((1.0, 0.95), (1.0, 0.5), (0.5, 0.9), (0.1, 0.9))
+TRADES = ((1.0, 0.95), (0.25, 0.9))
 
-Pairs = tuple[tuple[float, float], ...]
-#: A column of each point; None for none.
-Columns = Sequence[int | None]
 Moved = tuple[FloatArray, IntArray]
 
 
@@ -85,34 +82,30 @@ def resets(space: Space, points: FloatArray) -> Moved:
     )
 
 
-def pulls(space: Space, points: FloatArray, columns: Columns, low: FloatArray, steps: int) -> Moved:
-    """Return each point with one number, that of its column, at steps on its way back.
-
-    ``low`` is, for each point, how far back it is known not to do: 0 is the sample, 1 the point.
-    """
-    shares = np.arange(1, steps) / steps
+def pulls(space: Space, points: FloatArray, open_: BoolArray, shares: Sequence[float]) -> Moved:
+    """Return each open point with one changed unit as in the sample, or a number so far back."""
     parts = []
-    for i, (point, column) in enumerate(zip(points, columns, strict=True)):
-        if column is None:
-            continue
-        way = point[column] - space.center[column]
-        if way != 0:
-            values = space.center[column] + (low[i] + (1 - low[i]) * shares) * way
-            base = np.repeat(point[None], len(values), axis=0)
-            parts.append((space.with_number(base, column, values), i))
-    return _joined(space, parts)
+    for i in np.flatnonzero(open_).tolist():
+        one = points[i][None]
+        for own in changed_units(space, points[i]):
+            parts.append((space.reset(one, own), i))
+            for column in np.intersect1d(own, space.numbers).tolist():
+                way = space.center[column] - one[0, column]
+                values = one[0, column] + np.array(shares) * way
+                base = np.repeat(one, len(values), axis=0)
+                parts.append((space.with_number(base, column, values), i))
+    moved, of = _joined(space, parts)
+    moved = space.fitted(moved)
+    closer = space.cost(moved) < space.cost(points)[of]
+    return moved[closer], of[closer]
 
 
-def trades(space: Space, points: FloatArray, pairs: Pairs) -> Moved:
-    """Return pairs of moves: one value goes back, another one pays for it with less."""
-    return _joined(space, ((_trades(space, point, pairs), i) for i, point in enumerate(points)))
-
-
-def _trades(space: Space, point: FloatArray, pairs: Pairs) -> FloatArray:
+def trades(space: Space, point: FloatArray) -> FloatArray:
+    """Return a point after pairs of moves: one value goes back, another one pays with less."""
     apart, found = space.weights * np.abs(point - space.center), []
     for own in changed_units(space, point):
         numbers = np.isin(own, space.numbers).all()
-        for share, spend in pairs:
+        for share, spend in TRADES:
             if share < 1.0 and not numbers:
                 continue
             back = space.reset(point[None], own)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.region import AffineMap
 from pertinent.models.registry import dense
+from pertinent.models.steps.clip import group_of
 from pertinent.models.steps.walk import Columns, Walk, register_symbolic
 from pertinent.models.tolerances import OFF_EDGE
 from pertinent.tables.features import Binned
@@ -127,16 +128,24 @@ def _by_bins(
     columns.require_numbers(walk, step)
     columns.require_unbent(walk, step)
     features = columns.features
+    side: Literal["left", "right"] = "right" if left_closed else "left"
     width = sum(code.shape[1] for code in codes)
     matrix, shift = np.zeros((width, features.dim)), np.zeros(width)
     first = 0
     for k, (edge, code) in enumerate(zip(edges, codes, strict=True)):
         places = np.arange(first, first + code.shape[1])
         first += code.shape[1]
+        row = columns.map.dense()[k]
+        inputs = np.flatnonzero(row)
+        made = columns.raw[k] < 0 and len(inputs)  # by a step before: not a raw category
+        group = group_of(columns, inputs) if made else None
+        if group is not None:  # exactly one of these columns is 1: each has a bin of its own
+            values = row[group] + columns.map.shift[k]
+            matrix[np.ix_(places, group)] = code[np.searchsorted(edge, values, side=side)].T
+            continue
         feature, slope, offset = _single_input(step, columns, k, walk)
         if not edge or slope == 0.0:  # the same bin for every sample
-            fixed = 0 if not edge else int(np.searchsorted(edge, offset, side="right"))
-            shift[places] = code[fixed]
+            shift[places] = code[np.searchsorted(edge, offset, side=side)]
             continue
         raw_edges = tuple((e - offset) / slope for e in edge)
         closed = left_closed
@@ -160,11 +169,11 @@ def _single_input(step: Foreign, columns: Columns, k: int, walk: Walk) -> tuple[
     inputs = np.flatnonzero(row)
     if any(bins.excess in inputs for bins in columns.features.bins):
         raise walk.refuse(step, "bins a column that an earlier step cuts off (clip=True).")
+    owners = np.unique(columns.features.owner[inputs]).tolist()
+    if len(owners) == 1 and columns.features.is_category(owners[0]):
+        raise walk.refuse(step, "bins a column that another step takes as categories.")
     if len(inputs) > 1 or columns.products is not None:
         raise walk.refuse(step, "bins a column that mixes several raw features.")
     if not len(inputs):
         return 0, 0.0, float(columns.map.shift[k])
-    feature = int(columns.features.owner[inputs[0]])
-    if columns.features.is_category(feature):
-        raise walk.refuse(step, "bins a column that another step takes as categories.")
-    return feature, float(row[inputs[0]]), float(columns.map.shift[k])
+    return int(owners[0]), float(row[inputs[0]]), float(columns.map.shift[k])

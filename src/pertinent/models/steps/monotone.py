@@ -276,7 +276,7 @@ def unbend(region: Region, bends: tuple[Bent, ...], dim: int) -> Region:
     if cells is None or not all(cell.is_linear and cell.sums is None for cell in cells):
         raise UnsupportedModelError(
             "Behind a step that bends columns (logarithms, powers, quantiles) trees and linear "
-            "models are supported. This one decides by squares, distances or a softmax "
+            "models are supported. This one decides by squares, distances, votes or a softmax "
             "probability of bent columns, of which no bound is known in raw units. Use "
             "search=True, a linear model, or put the step in front of the pipeline, and explain "
             "in its units."

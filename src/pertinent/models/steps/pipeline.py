@@ -66,8 +66,9 @@ def unwrap(model: Foreign) -> Foreign:
 
 def _wrapped(model: Foreign) -> Foreign | None:
     for _, name in lineage(type(model)):
-        if name in WRAPPERS or name in AROUND:
-            return getattr(model, WRAPPERS.get(name) or AROUND[name])
+        place = WRAPPERS.get(name) or AROUND.get(name)
+        if place:
+            return getattr(model, place)
     return None
 
 
