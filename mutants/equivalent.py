@@ -51,6 +51,7 @@ CHECKS: dict[tuple[str, str], str] = {
     ("proofs/core.py:Certificate.bounds", "piece"): _FIRST,
     ("proofs/ensembles/proof.py:EnsembleProofs._replayed", "claim > known"):
         "a claim that is not above what is known already shows no more, and costs time",
+    ("proofs/ensembles/replay.py:Replay._close", "k"): _ROUNDS,
     ("proofs/supports/cardinality.py:StrictProofs._folded", "(fold.sum(axis=0) > 1)[owner]"): _FREE,
     ("proofs/supports/cardinality.py:StrictProofs._folded", "np.isin(x, (0.0, 1.0))"): _FREE,
     ("proofs/supports/cardinality.py:StrictProofs._folded", "np.isin(rest, (0.0, 1.0))"): _FREE,
