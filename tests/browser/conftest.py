@@ -69,12 +69,9 @@ def server(credit: Any) -> Iterator[Any]:
 
     recipe = Recipe(credit.model, credit.train, {"constraints": RULES, "wording": WORDING})
     settings = ServerSettings(port=0, workers=1, time_limit=PATIENCE / 1000)
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("PLAUSIBLE_SECONDS", "PLAUSIBLE_LIVE"):
-            patch.setattr(f"pertinent.server.web.service.{name}", PATIENCE / 1000)
-        with make_server(recipe, credit.applicants, settings) as running:
-            assert running.service.pool.wait_ready(timeout=PATIENCE / 1000)
-            yield running
+    with make_server(recipe, credit.applicants, settings) as running:
+        assert running.service.pool.wait_ready(timeout=PATIENCE / 1000)
+        yield running
 
 
 @pytest.fixture
