@@ -52,6 +52,9 @@ OUT_OF_REACH: dict[str, str] = {
     "pertinent.solvers.ensembles.solve.BoxSearch.found": _ABSTRACT,
     "pertinent.solvers.ensembles.solve.BoxSearch.least": _ABSTRACT,
     "pertinent.solvers.ensembles.solve.BoxSearch.run": _ABSTRACT,
+    "pertinent.solvers.ensembles.solve._refusal": (
+        "says why a question about sums of trees is refused: there is no answer then"
+    ),
     "pertinent.solvers.jit._njit": _AT_IMPORT,
     "pertinent.solvers.jit.compiled": _AT_IMPORT,
     "pertinent.solvers.jit.entry": _AT_IMPORT,

@@ -191,8 +191,9 @@ def test_the_ends_of_a_proof_are_closed_by_what_it_states(cancer, monkeypatch):
     guessed, run = [], Rest.run
 
     def noted(self, rows, boxes):
-        guessed.extend(len(some) for some in boxes)
-        return run(self, rows, boxes)
+        some = list(boxes)
+        guessed.extend(map(len, some))
+        return run(self, rows, some)
 
     monkeypatch.setattr(Rest, "run", noted)
     np.testing.assert_allclose(proofs.bounds(task), found.objective, rtol=1e-9)
@@ -218,7 +219,7 @@ def test_proofs_speak_of_the_leaves_of_the_model():
 def test_what_is_not_supported_says_so():
     model, X = _forest(*CASES[0])
     relation = pertinent.Constraints(relations=["x0 <= x1"])
-    with pytest.raises(pertinent.exceptions.UnsupportedModelError, match="relations between"):
+    with pytest.raises(pertinent.exceptions.UnsupportedModelError, match="Relations between"):
         pertinent.pertinent_negatives(model, X[:1], constraints=relation)
 
 

@@ -68,7 +68,8 @@ def test_texts_say_what_is_predicted(model, explainer, low):
     assert "(100,000 or more)" in text
     assert summary["probability"]["prediction"] == now
     after = summary["probability"]["after"]
-    assert after == pytest.approx(model.predict(result.negative.points)[0])
+    changes = {one["feature"]: one["value"] for one in summary["negative"]["values"]}
+    assert after == pytest.approx(model.predict(low.assign(**changes))[0])  # as it is printed
     assert after >= 100_000
     frame = result.to_frame()
     assert frame["value"].tolist() == [now]

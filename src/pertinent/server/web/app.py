@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, FastAPI, Path, Query
 from fastapi.exceptions import RequestValidationError
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
@@ -109,7 +108,7 @@ def _api(service: Service) -> APIRouter:
         return plain(schema_of(service))
 
     @api.get("/rows", summary="A page of the rows", responses=told(answers.Page))
-    def rows(
+    async def rows(
         filter: Filters = [],  # noqa: B006 - the name that the address has
         sort: Sort = "@id",
         order: Order = "asc",
@@ -117,17 +116,18 @@ def _api(service: Service) -> APIRouter:
         limit: Limit = 50,
         random: bool = False,
     ) -> Response:
-        return plain(service.listed(filter, sort, order == "desc", offset, limit, random))
+        asked = filter, sort, order == "desc", offset, limit, random
+        return plain(await service.at_once(service.listed, *asked))
 
     @api.get("/rows/{id}", summary="One row", responses=told(answers.TableRow))
-    def row(id: Annotated[int, Path(ge=0, le=10**12)]) -> Response:
-        return plain(service.row(id))
+    async def row(id: Annotated[int, Path(ge=0, le=10**12)]) -> Response:
+        return plain(await service.at_once(service.row, id))
 
     @api.post(
         "/predict", summary="Class and probabilities of rows", responses=told(answers.Predictions)
     )
-    def predict(body: bodies.Predict) -> Response:
-        return plain(service.predict(body.model_dump()))
+    async def predict(body: bodies.Predict) -> Response:
+        return plain(await service.at_once(service.predict, body.model_dump()))
 
     @api.post(
         "/explain",
@@ -156,7 +156,7 @@ def _api(service: Service) -> APIRouter:
 
     @api.post("/cohorts", summary="Groups of rows compared", responses=told(answers.CohortsFound))
     async def cohorts(body: bodies.Cohorts) -> Response:
-        request, matching = await run_in_threadpool(service.cohort_question, body.model_dump())
+        request, matching = await service.at_once(service.cohort_question, body.model_dump())
         found = await service.solve("cohorts", request)
         return plain({"by": body.by, "total": matching, **found})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from math import floor, isfinite, log2
 from typing import Any
@@ -24,6 +24,7 @@ from pertinent.server.solving.refusal import Refusal
 from pertinent.server.table.describing import describe
 from pertinent.server.table.rows import Filter, Rows
 from pertinent.server.table.scores import chances_of, places_of
+from pertinent.server.web.at_once import AtOnce, Crowded
 from pertinent.server.web.problems import Problem
 from pertinent.server.web.settings import ServerSettings
 
@@ -62,6 +63,7 @@ class Service:
         self.rows = Rows(recipe.model, data, self.form.names, self.classes)
         limits = settings.workers, settings.queue, settings.time_limit
         self.pool = Pool(recipe, *limits) if pool is None else pool
+        self.threads = AtOnce(settings.time_limit)
         self.model = describe(self.explainer, self.form, self.rows.columns, len(self.rows))
 
     def start(self) -> None:
@@ -72,6 +74,7 @@ class Service:
     def close(self) -> None:
         """End the workers; requests that are being answered get their answers first."""
         self.rows.scores.stop()
+        self.threads.close()
         self.pool.close(self.settings.time_limit)
 
     def rehearse(self) -> None:
@@ -81,6 +84,15 @@ class Service:
                 self.explainer.explain(evenly(self.recipe.data, 1))
 
     # -- at once ---------------------------------------------------------------------------
+
+    async def at_once(self, call: Callable[..., Any], *given: Any) -> Any:
+        """Return the answer of a thread of the server; problems where there is none in time."""
+        try:
+            return await self.threads.answer(call, *given)
+        except Crowded:
+            raise busy() from None
+        except TimeoutError:
+            raise self._too_long() from None
 
     def listed(
         self, filters: Sequence[str], sort: str, descending: bool, offset: int, limit: int,
@@ -213,14 +225,17 @@ class Service:
         except Busy:
             raise busy() from None
         except (TooLong, TimeoutError):
-            raise Problem(
-                504, f"The request took longer than {self.pool.limit:g} seconds. Ask for fewer "
-                "rows or features, or give time_limit.",
-            ) from None  # fmt: skip
+            raise self._too_long() from None
         except Died:
             raise Problem(500, "The worker died over this request, twice.") from None
         except Broken as error:
             raise Problem(500, f"The worker failed: {error.kind}.") from error
+
+    def _too_long(self) -> Problem:
+        return Problem(
+            504, f"The request took longer than {self.settings.time_limit:g} seconds. Ask for "
+            "fewer rows or features, or give time_limit.",
+        )  # fmt: skip
 
     def _require_few(self, count: int, where: str) -> None:
         if count > self.settings.rows:
