@@ -43,7 +43,3 @@ class AtOnce:
         future: Future[Any] = self._threads.submit(call, *given)
         future.add_done_callback(lambda _: self._places.release())
         return await asyncio.wait_for(asyncio.wrap_future(future), self.limit)
-
-    def close(self) -> None:
-        """Begin nothing more; what is under way ends by itself."""
-        self._threads.shutdown(wait=False, cancel_futures=True)

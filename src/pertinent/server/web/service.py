@@ -74,7 +74,6 @@ class Service:
     def close(self) -> None:
         """End the workers; requests that are being answered get their answers first."""
         self.rows.scores.stop()
-        self.threads.close()
         self.pool.close(self.settings.time_limit)
 
     def rehearse(self) -> None:
