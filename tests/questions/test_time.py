@@ -57,6 +57,7 @@ def models(data):
         "curved": QuadraticDiscriminantAnalysis(reg_param=1e-3).fit(X, y),
         "separable": GaussianNB().fit(X, y),
         "pieces": few,
+        "many pieces": KNeighborsClassifier(1).fit(X[:500], y[:500]),
         "tree": DecisionTreeClassifier(random_state=0).fit(X[:500], y[:500]),
         "forest": RandomForestClassifier(30, random_state=0).fit(X[:500], y[:500]),
         "bent": make_pipeline(PowerTransformer(), LogisticRegression()).fit(X, y),
@@ -96,6 +97,8 @@ CASES = [
         ("separable", "bounds"), ("tree", "whole"), ("forest", "bounds"), ("pieces", "whole"),
     )),
     (pertinent_positives, "strict", "pieces", "whole"),
+    (pertinent_positives, "exact", "many pieces", "none"),
+    (pertinent_negatives, "fewest", "many pieces", "bounds"),
     (pertinent_positives, "sufficient", "separable", "bounds"),
     (pertinent_positives, "sufficient", "pieces", "none"),
 ]  # fmt: skip

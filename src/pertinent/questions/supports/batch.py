@@ -199,6 +199,8 @@ class Batch:
         if self.ask.own_values and left.any():
             least = np.full(len(rows), np.inf)
             for cell in cells:
+                if is_over():
+                    return left
                 np.minimum(least, RegionPiece(cell, choices).least, out=least)
             own = self._strict(rows, cells)
             # As few as the bound, at the sample's own values: nothing is smaller or closer.

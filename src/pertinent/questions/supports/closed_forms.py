@@ -21,6 +21,7 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.pieces import outline_of
 from pertinent.geometry.region import Cell, Region, row_products
+from pertinent.geometry.running import is_over
 from pertinent.questions.supports.gains import Choices
 from pertinent.questions.tolerances import AT_BOUND, BATCH_NUMBERS, ROOT_ROUNDING
 from pertinent.solvers.curved.shifted import real_roots
@@ -32,12 +33,15 @@ def one_at_most(
     """Return the cheapest support of size 0 or 1 of each sample, and where there is one.
 
     A feature that cannot rest is the one that moves; samples with two are left to the search.
+    When the time is over, the best of the cells that were looked at is returned.
     """
     n, d = choices.rest.shape
     best, feature = np.full(n, np.inf), np.full(n, -1)
     if any(cell.has_other_rows for cell in cells):
         return np.zeros((n, d), dtype=bool), np.zeros(n, dtype=bool)
     for cell in cells:
+        if is_over():
+            break
         rows = len(cell.G) + 2 * len(cell.quadratics) * (len(cell.G) + len(cell.quadratics) + 2)
         step = max(1, BATCH_NUMBERS // max(1, rows * d))
         for start in range(0, n, step):
@@ -66,13 +70,13 @@ def one_feature_costs(
     over = row_products(own.rest, cell.G) - cell.h
     low, high = own.low, own.high
     blocked = own.barred.copy()
-    for g, need in zip(cell.G, over.T, strict=True):
+    if len(cell.G):
         # g_i (x - rest_i) <= -need: an upper end where g_i > 0, a lower one where g_i < 0.
         with np.errstate(divide="ignore", invalid="ignore"):
-            edge = own.rest - need[:, None] / g
-        low = np.maximum(low, np.where(g < 0, edge, -np.inf))
-        high = np.minimum(high, np.where(g > 0, edge, np.inf))
-        blocked |= (g == 0) & (need > 0)[:, None]
+            edge = own.rest[:, None] - over[:, :, None] / cell.G
+        low = np.maximum(low, np.where(cell.G < 0, edge, -np.inf).max(axis=1))
+        high = np.minimum(high, np.where(cell.G > 0, edge, np.inf).min(axis=1))
+        blocked |= (over > 0) @ (cell.G == 0)
     cost = weights * np.maximum(np.maximum(low - centers, centers - high), 0.0)
     cost = np.where(blocked | (low > high), np.inf, cost)
     return _with_none(cost, np.asarray((over <= 0).all(axis=1)), own)
