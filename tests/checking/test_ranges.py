@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
-from sklearn.neighbors import NearestCentroid
+from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
@@ -83,6 +83,30 @@ def test_what_is_shown_is_what_was_proved(stored):
     without = copy.deepcopy(documents[0])
     del without["proof"]["ranges"]
     assert claims(without, model) == ["what is shown is what was checked"]
+
+
+def test_files_of_before_may_let_the_class_end_a_side_that_nothing_is_shown_beyond():
+    X, y = load_iris(return_X_y=True)
+    model = KNeighborsClassifier(1).fit(X, y)
+    explainer = pertinent.Explainer(model, data=X, limits_from=None, steps_from=None)
+    seen = set()
+    for one in explainer.explain(X[50:100:10]):
+        document = json.loads(one.json())
+        for k, value in enumerate(document["summary"]["negative"]["values"]):
+            for end in ("low_end", "high_end"):
+                kind = value["box"][end]["kind"]
+                path = ("summary", "negative", "values", k, "box", end, "kind")
+                told = {
+                    said: pertinent.check(tampered(document, path, said), model)
+                    for said in {"class", "open", "shown", "density"} - {kind}
+                }
+                seen.add(kind)
+                for said, checked in told.items():
+                    before = kind == "shown" and said == "class"
+                    assert checked.verdict == ("holds" if before else "refuted"), checked
+                    if before:
+                        assert "this version says it in other words" in str(checked)
+    assert seen >= {"class", "shown"}
 
 
 def test_probabilities_are_computed_again(stored):

@@ -62,7 +62,7 @@ class Judge:
         self.span = np.ptp(X, axis=0).astype(float)
         self.low, self.high = X.min(axis=0) - OUT * self.span, X.max(axis=0) + OUT * self.span
         self.rng = np.random.default_rng(0)
-        self.ranges = self.boxes = self.ends = 0
+        self.ranges = self.boxes = self.ends = self.sides = 0
 
     def keeps(self, points, label):
         return (self.model.predict(points.astype(self.X.dtype)) == label).all()
@@ -100,6 +100,24 @@ class Judge:
                     values,
                 )
             assert self.keeps(points, label), (sides, label)
+            for j, _ in sides if steps else ():
+                self.steps_outside_box(j, sides, point, label)
+
+    def steps_outside_box(self, j, sides, point, label):
+        """Ask beyond a side of a box, at corners and between them: the class must end somewhere."""
+        points = np.repeat(point[None], 8 * DRAWN, axis=0)
+        for other, entry in sides:
+            values = self.drawn(other, entry, point[other])
+            points[:, other] = self.rng.choice(values, len(points))
+            corners = self.rng.random(len(points)) < 0.7
+            points[corners, other] = self.rng.choice(values[-2:], corners.sum())
+        entry = dict(sides)[j]
+        for name, sign in (("low", -1.0), ("high", 1.0)):
+            if entry[f"{name}_end"]["kind"] == "class":
+                self.sides += 1
+                step = self.steps.get(j, 1e-6 * self.span[j])
+                points[:, j] = entry[f"exact_{name}"] + sign * step
+                assert not self.keeps(points, label), (sides, j, name)
 
     def steps_outside(self, j, entry, point, label):
         for name, sign in (("low", -1.0), ("high", 1.0)):
@@ -137,6 +155,7 @@ def test_values_inside_keep_the_class_and_one_step_outside_does_not(name, table)
             judge.judge(positive, summary["prediction"], names, steps=False)
     assert judge.ranges >= changed
     assert judge.ends > 0
+    assert judge.sides > 0
     assert judge.boxes >= count - 1
 
 

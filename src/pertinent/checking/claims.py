@@ -30,6 +30,7 @@ from pertinent.geometry.arrays import Foreign
 from pertinent.models.steps.once import reading_once
 from pertinent.proofs.records import decode
 from pertinent.setting.question import NegativeQuestion
+from pertinent.setting.ranges import EndKind
 from pertinent.summary.asked import Answered
 from pertinent.summary.ranges.shown import with_ends_of
 from pertinent.summary.stored import VERSIONS, read_document, require_document
@@ -238,7 +239,16 @@ class _Differences:
                 self._values(one, other, f"{name}[{i}]", words)
         elif own != told:
             both = words and not {own, told} & {None, NONE} and isinstance(told, str)
-            (self.worded if both else self.wrong).append(name)
+            (self.worded if both or _is_unseen(name, own, told) else self.wrong).append(name)
+
+
+def _is_unseen(name: str, own: Any, told: Any) -> bool:
+    """Return whether the class is told to end a side of a box, beyond which nothing is shown.
+
+    Files of before tell so: they looked for no point of another class there.
+    """
+    shown = own in (EndKind.SHOWN, EndKind.DENSITY) and told == EndKind.CLASS
+    return shown and ".box." in name and name.endswith("_end.kind")
 
 
 def _is_exact(own: dict[str, Any], key: str, told: Any) -> bool:

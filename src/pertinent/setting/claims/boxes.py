@@ -19,7 +19,7 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits, r
 from pertinent.geometry.domain import Lattice
 from pertinent.geometry.ensembles import EnsembleRegion
 from pertinent.geometry.pieces import cells_of
-from pertinent.geometry.rounding import ROUNDOFF, ROUNDOFF_SINGLE, MarginRows
+from pertinent.geometry.rounding import ROUNDOFF, ROUNDOFF_SINGLE, Leading, MarginRows
 from pertinent.geometry.running import is_late
 from pertinent.models.steps.pipeline import inside, is_pipeline
 from pertinent.proofs.boxes import gaps
@@ -146,6 +146,14 @@ def unions_of(
     return out
 
 
+def _is_exact(pieces: Sequence[MarginRows]) -> bool:
+    """Return whether a box that none of these pieces is shown to hold reaches out of all."""
+    if isinstance(pieces, Leading):
+        return False
+    bent = any(piece.curved or piece.bends or piece.bent for piece in pieces)
+    return not bent and (len(pieces) == 1 or not any(len(piece.G) for piece in pieces))
+
+
 def steps_of(setting: Setting, answer: Answer) -> dict[int, Lattice]:
     """Return the steps of the columns that have some."""
     domain = setting.domain_of(answer.table, changes=answer.changes)
@@ -160,6 +168,7 @@ class ShownBoxes:
         self.low, self.high = (np.broadcast_to(s, answer.points.shape) for s in answer.limits)
         self.unions: dict[int, list[tuple[Sequence[MarginRows], float]]] = {}
         self.sums: dict[int, list[tuple[EnsembleRegion, float]]] = {}
+        self.exact: dict[int, bool] = {}
         related = setting.constraints.relation_cell(setting.features)
         self.relations = [] if related is None else list(zip(related.G, related.h, strict=True))
 
@@ -205,6 +214,15 @@ class ShownBoxes:
         if label not in self.unions:
             self.unions[label] = unions_of(self.setting, label, self.answer.table)
         return self.unions[label]
+
+    def is_exact(self, label: int) -> bool:
+        """Return whether a box that is not shown to be of a class has a point that is not.
+
+        So it is of one cell of linear rows, of cells that are boxes, and of sums of trees.
+        """
+        if label not in self.exact:
+            self.exact[label] = all(_is_exact(pieces) for pieces, _ in self.unions_of(label))
+        return self.exact[label]
 
     def sums_of(self, label: int) -> list[tuple[EnsembleRegion, float]]:
         """Return the sums of trees that a box of a class must lie in: see `sums_of`."""

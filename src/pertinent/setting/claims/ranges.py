@@ -10,7 +10,8 @@ A proposal is a span or a box. It is claimed if
 
 Where other features may take every value, that is asked of all points in between with all of them.
 
-Why a side ends is decided as well: by the value one step farther, which `judge` is asked about.
+Why a side ends is decided as well: by the value one step farther, which `judge` is asked about. Of
+a box some corner one step farther must be of another class, unless it is known that some point is.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ from pertinent.setting.setting import Setting
 
 #: A box is shown in at most so many parts.
 MOST_PARTS = 256
+#: The model is asked about all corners beyond a side up to so many.
+MOST_CORNERS = 64
 
 
 def state_rooms(setting: Setting, answer: Answer, proposed: Sequence[Room]) -> list[Room]:
@@ -74,13 +77,11 @@ class _Stating:
         spans = [(i, span) for i, room in enumerate(proposed) for span in room.spans]
         shown = self._spans(spans)
         choices = self._choices(proposed)
-        return [
-            Room(tuple(shown[i]), self._box(i, room.box), choices[i])
-            for i, room in enumerate(proposed)
-        ]
+        boxes = self._seen_to_end([self._box(i, room.box) for i, room in enumerate(proposed)])
+        return [Room(tuple(shown[i]), boxes[i], choices[i]) for i in range(len(proposed))]
 
     def points_at_ends(self, proposed: Sequence[Room]) -> FloatArray:
-        """Return the ends of all spans, one step beyond them, and all categories."""
+        """Return the ends of all spans, one step beyond them and boxes, and all categories."""
         spans = [(i, span) for i, room in enumerate(proposed) for span in room.spans]
         rows, columns, ends = _ends_of(spans)
         finite = np.isfinite(ends).nonzero()[0]
@@ -91,7 +92,14 @@ class _Stating:
         ]
         at = [self._moved(rows, columns, values) for values in (ends, np.array(beyond))]
         asked = _chosen(proposed)
-        return np.concatenate([self.answer.points, *at, self._with_category(asked)])
+        beside = [
+            self._corners(i, room.box, k, sign)
+            for i, room in enumerate(proposed)
+            if not self.boxes.is_exact(int(self.answer.labels[i]))
+            for k, sign, end in _sides_of(room.box)
+            if np.isfinite(end)
+        ]
+        return np.concatenate([self.answer.points, *at, *beside, self._with_category(asked)])
 
     # -- Spans ---------------------------------------------------------------------------------
 
@@ -311,6 +319,57 @@ class _Stating:
         is_whole = self.boxes.holds(i, *larger) or (is_cut(spans) and self._in_parts(i, pieces))
         return End(EndKind.SHOWN if is_whole else EndKind.CLASS)
 
+    def _seen_to_end(self, boxes: list[tuple[Span, ...]]) -> list[tuple[Span, ...]]:
+        """Return boxes whose sides are said to end by the class only where a point shows it.
+
+        That a longer box is not shown to be of the class proves nothing where it lies in several
+        cells, or where rows are bounded and not solved.
+        """
+        asked = [
+            (i, k, sign)
+            for i, box in enumerate(boxes)
+            if box and not self.boxes.is_exact(int(self.answer.labels[i]))
+            for k, sign, _ in _sides_of(box)
+            if _end_of(box[k], sign).kind is EndKind.CLASS
+        ]
+        if not asked:
+            return boxes
+        corners = [self._corners(i, boxes[i], k, sign) for i, k, sign in asked]
+        owner = np.repeat(np.arange(len(asked)), [len(points) for points in corners])
+        rows, points = np.array([i for i, _, _ in asked])[owner], np.concatenate(corners)
+        judged = judge(self.setting, self.boxes.ask(rows, points), points)
+        out = [list(box) for box in boxes]
+        for n, (i, k, sign) in enumerate(asked):
+            here = owner == n
+            if not judged.right[here].all():
+                continue
+            sparse = judged.dense is not None and not judged.dense[here].all()
+            end = End(EndKind.DENSITY if sparse else EndKind.SHOWN)
+            side = out[i][k]
+            out[i][k] = replace(side, high_end=end) if sign > 0 else replace(side, low_end=end)
+        return [tuple(box) for box in out]
+
+    def _corners(self, i: int, box: tuple[Span, ...], k: int, sign: float) -> FloatArray:
+        """Return the corners of a box one step beyond a side; the nearest and farthest of many.
+
+        Of a side without an end, the answer's own value stands for it.
+        """
+        own, came = self.answer.points[i], self.answer.table.values[i]
+        end = box[k].high if sign > 0 else box[k].low
+        sides = []
+        for n, span in enumerate(box):
+            j = span.column
+            ends = [float(v if np.isfinite(v) else own[j]) for v in (span.low, span.high)]
+            near_first = ends if abs(ends[0] - came[j]) <= abs(ends[1] - came[j]) else ends[::-1]
+            sides.append([self._farther(i, j, end, sign)] if n == k else near_first)
+        many = 2 ** (len(box) - 1) > MOST_CORNERS
+        corners = [[side[n] for side in sides] for n in (0, -1)] if many else list(product(*sides))
+        points = np.repeat(own[None], len(corners), axis=0)
+        points[:, [span.column for span in box]] = corners
+        known = self.setting.features.domain()
+        points = points if known is None else known.completed(points)
+        return handed_out(self.boxes.ask(np.full(len(points), i), points), points)
+
     # -- Categories ----------------------------------------------------------------------------
 
     def _choices(self, proposed: Sequence[Room]) -> list[dict[int, tuple[int, ...]]]:
@@ -346,6 +405,19 @@ def _ends_of(spans: list[tuple[int, Span]]) -> tuple[IntArray, IntArray, FloatAr
     rows = np.repeat(np.array([i for i, _ in spans], dtype=np.int64), 2)
     columns = np.repeat(np.array([span.column for _, span in spans], dtype=np.int64), 2)
     return rows, columns, np.array([[span.low, span.high] for _, span in spans]).reshape(-1)
+
+
+def _sides_of(box: tuple[Span, ...]) -> list[tuple[int, float, float]]:
+    """Return place, direction and value of each side of a box."""
+    return [
+        (k, sign, end)
+        for k, span in enumerate(box)
+        for sign, end in ((-1.0, span.low), (1.0, span.high))
+    ]
+
+
+def _end_of(span: Span, sign: float) -> End:
+    return span.high_end if sign > 0 else span.low_end
 
 
 def _chosen(proposed: Sequence[Room]) -> list[tuple[int, int, int]]:
