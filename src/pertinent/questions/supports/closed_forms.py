@@ -70,13 +70,15 @@ def one_feature_costs(
     over = row_products(own.rest, cell.G) - cell.h
     low, high = own.low, own.high
     blocked = own.barred.copy()
-    if len(cell.G):
+    step = max(1, BATCH_NUMBERS // max(1, own.rest.size))
+    for first in range(0, len(cell.G), step):
+        G, need = cell.G[first : first + step], over[:, first : first + step]
         # g_i (x - rest_i) <= -need: an upper end where g_i > 0, a lower one where g_i < 0.
         with np.errstate(divide="ignore", invalid="ignore"):
-            edge = own.rest[:, None] - over[:, :, None] / cell.G
-        low = np.maximum(low, np.where(cell.G < 0, edge, -np.inf).max(axis=1))
-        high = np.minimum(high, np.where(cell.G > 0, edge, np.inf).min(axis=1))
-        blocked |= (over > 0) @ (cell.G == 0)
+            edge = own.rest[:, None] - need[:, :, None] / G
+        low = np.maximum(low, np.where(G < 0, edge, -np.inf).max(axis=1))
+        high = np.minimum(high, np.where(G > 0, edge, np.inf).min(axis=1))
+        blocked |= (need > 0) @ (G == 0)
     cost = weights * np.maximum(np.maximum(low - centers, centers - high), 0.0)
     cost = np.where(blocked | (low > high), np.inf, cost)
     return _with_none(cost, np.asarray((over <= 0).all(axis=1)), own)
