@@ -23,9 +23,9 @@ from sklearn.svm import LinearSVC
 import pertinent
 from pertinent.exceptions import UnsupportedModelError
 from pertinent.geometry.task import Task
-from pertinent.models.steps.monotone import FAR, asked, power, quantiles
+from pertinent.models.steps.monotone import FAR, Bent, asked, power, quantiles
 from pertinent.proofs.cases.bent import BentProofs
-from pertinent.solvers.search.bent import parts, search
+from pertinent.solvers.search.bent import moving, parts, search
 from pertinent.testing import parametrize_with_region_checks
 
 X, y = load_iris(return_X_y=True)
@@ -217,12 +217,49 @@ def test_a_search_that_errs_proves_nothing_wrong(monkeypatch):
     coarse = lambda self, low, high, center: np.unique([low, center, center + 9, high])  # noqa: E731
     monkeypatch.setattr(parts.Number, "first", coarse)
     monkeypatch.setattr(search._Search, "_refine", lambda *_: (0.0, False, None))
-    monkeypatch.setattr(search._Search, "_moved_back", lambda self, point, i: point)
+    monkeypatch.setattr(moving.Places, "moved_back", lambda self, placed, i: placed.point)
     found = pertinent.pertinent_negatives(model, samples)
     assert (found.bound <= truth.objective * (1 + 1e-9)).all()
     worse = found.objective > truth.objective * (1 + 2e-4)
     assert worse.any()
     assert (found.status[worse] == "feasible").all()
+
+
+def test_a_point_is_moved_back_column_by_column(monkeypatch):
+    """A curve is asked about its own column, not once for each of all others."""
+    rng = np.random.default_rng(0)
+    X = rng.lognormal(size=(200, 8))
+    model = powers(LogisticRegression(), np.log(X) @ rng.normal(size=8) > 0, X)
+    asked, within = [], []
+    bent, moved_back = Bent.__call__, moving.Places.moved_back
+
+    def counted(self, placed, i):
+        before = len(asked)
+        point = moved_back(self, placed, i)
+        within.append((len(asked) - before, len(self.numbers)))
+        return point
+
+    monkeypatch.setattr(Bent, "__call__", lambda self, z: asked.append(1) or bent(self, z))
+    monkeypatch.setattr(moving.Places, "moved_back", counted)
+    found = pertinent.pertinent_negatives(model, X[:3])
+    assert (found.status == "optimal").all()
+    assert within
+    assert all(count <= (moving.BENT_ROUNDS + 2) * numbers for count, numbers in within)
+
+
+def test_a_point_stays_where_it_is_when_the_time_is_over(monkeypatch):
+    model = powers(LogisticRegression(), y == 2)
+    free = pertinent.pertinent_negatives(model, TWO[[60]])
+    kept, at = [], moving.Places.at
+    monkeypatch.setattr(moving, "is_over", lambda: True)
+    monkeypatch.setattr(
+        moving.Places, "at", lambda self, point, near=None: kept.append(near) or at(self, point)
+    )
+    late = pertinent.pertinent_negatives(model, TWO[[60]])
+    assert kept
+    assert all(near is None for near in kept)
+    assert late.objective[0] >= free.objective[0]
+    assert model.predict(late.points)[0] != model.predict(TWO[[60]])[0]
 
 
 def test_no_multipliers_or_caps_raise_a_bound_above_the_truth():

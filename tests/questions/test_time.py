@@ -21,6 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
 from pertinent import Constraints, pertinent_negatives, pertinent_positives
+from pertinent.geometry.winners import WinnerRegion
 from pertinent.proofs.ensembles import proof
 from pertinent.proofs.ensembles.boxes import Rules
 from pertinent.questions.ranges import trees
@@ -31,6 +32,7 @@ from pertinent.solvers.ensembles import problem
 from pertinent.solvers.ensembles.problem import Left, RowProblem
 from pertinent.solvers.ensembles.solve import solve_ensemble
 from pertinent.solvers.problem import Task, onto
+from pertinent.solvers.programs.linear import LinearProgram
 
 #: Seconds of processor time: what is asked for, and what reading model and sample may take.
 LIMIT, PREPARING = 0.2, 0.1
@@ -224,6 +226,29 @@ def test_a_forest_is_not_looked_at_where_even_that_takes_longer(models, data, mo
     late = pertinent_negatives(models["forest"], X[1:2], time_limit=5)
     assert not seen
     assert late.reason[0].startswith("the time limit of 5 s ended the search: ")
+
+
+def test_cells_are_not_made_for_proofs_that_are_too_late(models, data, monkeypatch):
+    """A union may have thousands: what is claimed of it is looked up in one of each form."""
+    X, _ = data
+    made, cell = [], WinnerRegion._cell
+    late = lambda: pertinent_negatives(models["many pieces"], X[1:2], norm="l0", time_limit=1e-9)  # noqa: E731
+    late()
+    monkeypatch.setattr(WinnerRegion, "_cell", lambda *some: made.append(1) or cell(*some))
+    assert late().found[0]
+    assert len(made) <= 20
+
+
+def test_a_late_search_for_few_values_asks_no_other_solver(models, data, monkeypatch):
+    """It leaves out value by value what is not needed, in one pass."""
+    X, _ = data
+    asked, solve = [], LinearProgram.solve
+    monkeypatch.setattr(LinearProgram, "solve", lambda *some: asked.append(1) or solve(*some))
+    ask = {"method": "strict", "data": X, "baseline": "mean", "time_limit": 1e-9}
+    found = pertinent_positives(models["many pieces"], X[1:2], **ask)
+    assert not asked
+    assert found.found[0]
+    assert found.objective[0] <= DIM / 2
 
 
 @pytest.mark.parametrize("states_weights", [False, True])

@@ -256,12 +256,14 @@ class BentRows:
 
     def value(self, points: FloatArray) -> FloatArray:
         """Return ``G x + B f(x) - h``, shape (n, n_rows); infinite where a curve is not defined."""
-        bent = self.image(points)
-        unknown = ~np.isfinite(bent).all(axis=1)
-        bent[unknown] = 0.0
+        return self.value_of(points, self.image(points))
+
+    def value_of(self, points: FloatArray, image: FloatArray) -> FloatArray:
+        """Return `value` where the curves at each point are known."""
+        known = np.isfinite(image).all(axis=1, keepdims=True)
+        bent = np.where(known, image, 0.0)
         out = row_products(points, self.G) + row_products(bent, self.B) - self.h
-        out[unknown] = np.inf
-        return np.asarray(out)
+        return np.where(known, out, np.inf)
 
     def sizes(self, points: FloatArray) -> FloatArray:
         """Return what is added up to decide each row at each point."""

@@ -182,8 +182,8 @@ class Setting:
         """
         parts = self._by_key(kind, labels)
         # Trees are cut where numbers of the steps may lie: a margin would leave them out.
-        trees = all(_has_cuts(rounding) for rounding, _ in parts)
-        hopeful = trees and domain is not None and domain.single is not None
+        hopeful = domain is not None and domain.single is not None
+        hopeful = hopeful and all(_has_cuts(rounding) for rounding, _ in parts)
         needs = self.needed_margins(table, centers, kind, labels, domain, hopeful=hopeful)
         return np.where(needs > self.asked_margin, needs, 0.0) if self.asked_margin else needs
 

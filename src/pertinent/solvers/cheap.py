@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.pieces import Joined, pieces_of
 from pertinent.geometry.region import Cell, CellUnion, Region, row_products
+from pertinent.geometry.running import is_late
 from pertinent.geometry.task import distance
 from pertinent.geometry.winners import WinnerRegion
 from pertinent.proofs import Block, NoProofs, Proofs, RivalProofs, SingleRowProofs
@@ -46,6 +47,8 @@ def piece_bounds(region: Cell | Region, task: Task) -> Cheap:
 def _bounds_of_cells(region: CellUnion, task: Task) -> Cheap:
     cheap, blocks, everyone = np.zeros((len(task), len(region))), [], np.arange(len(task))
     for p, cell in enumerate(region):
+        if is_late():  # of the others nothing is known
+            break
         cheap[:, p], proofs = cheap_bounds(cell, task.centers, task.weights)
         blocks.append(Block(p, everyone, proofs))
         tangent = ball_bounds(onto(task, cell))

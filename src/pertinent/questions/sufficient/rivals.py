@@ -22,11 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
-from pertinent.geometry.pieces import cells_of
 from pertinent.geometry.region import Cell, Region
 from pertinent.proofs import Block, Certificate
 from pertinent.questions.sufficient.worst import Suffices, Varying
-from pertinent.questions.supports.closed_forms import is_boxes
+from pertinent.questions.supports.closed_forms import boxes_of
 from pertinent.questions.supports.smallest import Supports, smallest
 from pertinent.questions.supports.subsets import Budget, Gains
 from pertinent.questions.tolerances import MOST_RIVALS
@@ -115,8 +114,8 @@ class _Others:
 
     def boxes(self) -> list[Sequence[Cell]] | None:
         """Return the cells of both; None where some are not boxes."""
-        known = [cells_of(region) for region in (self.sure, self.wide)]
-        boxes = [cells for cells in known if cells is not None and is_boxes(cells)]
+        known = [boxes_of(region) for region in (self.sure, self.wide)]
+        boxes = [cells for cells in known if cells is not None]
         return boxes if len(boxes) == len(known) else None
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from pertinent.geometry.arrays import BoolArray
 from pertinent.geometry.region import Cell, Region
 from pertinent.proofs import OPTIMAL, Argument, FewestProofs, Goal
-from pertinent.questions.supports.closed_forms import further_boxes, is_boxes
+from pertinent.questions.supports.closed_forms import boxes_of, further_boxes
 from pertinent.setting.margins import CLOSED
 from pertinent.setting.results import Alternative
 
@@ -25,10 +25,11 @@ def other_supports(batch: Batch, row: int) -> tuple[Alternative, ...]:
     """
     if not batch.out.found[row]:
         return ()
-    pieces = batch.pieces(int(batch.ask.labels[row]))
-    if batch.domain is None and is_boxes(pieces):
-        return _other_boxes(batch, row, pieces)
-    search = batch.searches.get(row) or batch.begin(row, pieces)
+    k = int(batch.ask.labels[row])
+    boxes = boxes_of(batch.region(k)) if batch.domain is None else None
+    if boxes is not None:
+        return _other_boxes(batch, row, boxes)
+    search = batch.searches.get(row) or batch.begin(row, batch.pieces(k))
     search.budget, search.spent = batch.ask.effort.budget(), 0
     search.listed = [batch.mask[row]]
     first = bool(batch.out.status[row] == OPTIMAL)

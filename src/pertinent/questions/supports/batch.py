@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from pertinent.answering.searching import SEARCH
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray, Limits
 from pertinent.geometry.domain import Domain
-from pertinent.geometry.pieces import pieces_of
+from pertinent.geometry.pieces import cells_of, pieces_of
 from pertinent.geometry.region import Cell, Region
 from pertinent.geometry.running import is_over
 from pertinent.geometry.task import Task
 from pertinent.proofs import FAILED, FEASIBLE, INFEASIBLE
-from pertinent.questions.supports.closed_forms import are_cells, best_boxes, is_boxes, one_at_most
+from pertinent.questions.supports.closed_forms import best_boxes, boxes_of, one_at_most
 from pertinent.questions.supports.gains import Choices, ranged_choices, strict_choices
 from pertinent.questions.supports.pool import Best, Pool, SampleSearch
 from pertinent.questions.supports.smallest import RegionPiece, Supports, smallest_supports
@@ -125,7 +125,7 @@ class Batch:
         """Find a support of each sample, and the closest point that it holds."""
         everyone = np.arange(len(self.samples))
         for k, rows in self.by_label(everyone):
-            self._supports(rows, self.pieces(k))
+            self._supports(rows, self.region(k))
         self._fill(np.flatnonzero(self.have), first=True)
         self._again()
         self._without_support(np.flatnonzero(~self.have))
@@ -176,16 +176,18 @@ class Batch:
 
     # Supports ---------------------------------------------------------------------------------
 
-    def _supports(self, rows: IntArray, pieces: Sequence[Cell | Region]) -> None:
+    def _supports(self, rows: IntArray, region: Region) -> None:
         """Find supports at the margin asked for: the cheap ways first."""
-        if self.domain is None and is_boxes(pieces):
+        boxes = boxes_of(region) if self.domain is None else None
+        if boxes is not None:
             args = (self.samples[rows], self.setting.weights, self.ask.at_most)
-            mask, found = best_boxes(pieces, self.choices(rows), *args)
+            mask, found = best_boxes(boxes, self.choices(rows), *args)
             self._take(rows, found, mask)
             return
-        left = np.ones(len(rows), dtype=bool)
-        if self.domain is None and self.ask.at_most is None and are_cells(pieces):
-            left = self._cheap(rows, pieces, self.choices(rows))
+        left, pieces = np.ones(len(rows), dtype=bool), pieces_of(region)
+        cells = cells_of(region) if self.domain is None and self.ask.at_most is None else None
+        if cells is not None:
+            left = self._cheap(rows, cells, self.choices(rows))
         for j in np.flatnonzero(left):
             if is_over():
                 break

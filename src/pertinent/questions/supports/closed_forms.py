@@ -14,12 +14,11 @@ Every column is a feature here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeGuard
 
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
-from pertinent.geometry.pieces import outline_of
+from pertinent.geometry.pieces import as_cell, cells_of, forms_of
 from pertinent.geometry.region import Cell, Region, row_products
 from pertinent.geometry.running import is_over
 from pertinent.questions.supports.gains import Choices
@@ -37,9 +36,9 @@ def one_at_most(
     """
     n, d = choices.rest.shape
     best, feature = np.full(n, np.inf), np.full(n, -1)
-    if any(cell.has_other_rows for cell in cells):
-        return np.zeros((n, d), dtype=bool), np.zeros(n, dtype=bool)
     for cell in cells:
+        if cell.has_other_rows:
+            return np.zeros((n, d), dtype=bool), np.zeros(n, dtype=bool)
         if is_over():
             break
         rows = len(cell.G) + 2 * len(cell.quadratics) * (len(cell.G) + len(cell.quadratics) + 2)
@@ -119,14 +118,11 @@ def _root_costs(cell: Cell, own: Choices, centers: FloatArray, weights: FloatArr
     return _with_none(cost, np.asarray((c[:, :, 0] <= 0).all(axis=1)), own)
 
 
-def are_cells(pieces: Sequence[Cell | Region]) -> TypeGuard[Sequence[Cell]]:
-    """Whether every piece is a cell."""
-    return all(outline_of(piece) is piece for piece in pieces)
-
-
-def is_boxes(pieces: Sequence[Cell | Region]) -> TypeGuard[Sequence[Cell]]:
-    """Whether every piece is a cell that has bounds only."""
-    return are_cells(pieces) and all(cell.is_linear and not len(cell.G) for cell in pieces)
+def boxes_of(region: Region) -> Sequence[Cell] | None:
+    """Return the cells of a union of boxes; None where one is something else."""
+    forms = [as_cell(piece) for piece, _ in forms_of(region)]
+    are_boxes = all(cell is not None and cell.is_linear and not len(cell.G) for cell in forms)
+    return cells_of(region) if are_boxes else None
 
 
 def box_costs(

@@ -68,7 +68,7 @@ def hard_cover(gains: Gains, budget: Budget) -> Cover:
     least = int(smallest_size(wide)[0][0])
     if least > gains.usable.sum():
         return Cover(None, np.inf, multipliers)
-    mask = _support(program, gains, budget)
+    mask = None if budget.expired() else _support(program, gains, budget)
     # Search the sizes from the bound up to what HiGHS proposed.
     most = gains.n_features + 1 if mask is None else int(mask.sum())
     smaller, size = deepen(lambda _: wide, range(least, most), budget)

@@ -11,6 +11,7 @@ from pertinent.answering.conflict import conflicts
 from pertinent.answering.searching import SEARCH
 from pertinent.geometry.arrays import BoolArray, IntArray
 from pertinent.geometry.pieces import outline_of
+from pertinent.geometry.running import is_late
 from pertinent.proofs import (
     FEASIBLE,
     INFEASIBLE,
@@ -41,21 +42,34 @@ def prove(batch: Batch) -> None:
     sizes: list[Certified] = []
     costs: list[Certified] = []
     for k, rows in batch.by_label(np.arange(len(batch.samples))):
+        lengths = _lengths(batch, k)
         for goal, parts in ((Goal.SIZE, sizes), (Goal.COST, costs)):
             key = RegionKey(batch.ask.kind, k)
-            parts.append(Certified(key, rows, _certificate(batch, rows, k, goal)))
+            parts.append(Certified(key, rows, _certificate(batch, rows, lengths, goal)))
     batch.out.certificates, batch.out.cost_certificates = tuple(sizes), tuple(costs)
     _decide(batch)
 
 
-def _certificate(batch: Batch, rows: IntArray, k: int, goal: Goal) -> Certificate:
+def _lengths(batch: Batch, k: int) -> list[int]:
+    """Return the number of linear rows of each piece; of the first ones where time is over.
+
+    A piece that the proofs leave out counts as 0, and so does every piece in a check that is late.
+    """
+    lengths = list[int]()
+    for piece in batch.pieces(k):
+        lengths.append(len(outline_of(piece).G))
+        if is_late():
+            break
+    return lengths
+
+
+def _certificate(batch: Batch, rows: IntArray, lengths: list[int], goal: Goal) -> Certificate:
     claim, at_most = batch.claim[rows], batch.ask.at_most
     if goal is Goal.COST and at_most is not None:
         claim = np.full(len(rows), float(at_most))  # the cheapest of at most so many
     everyone = np.arange(len(rows))
     blocks = []
-    for piece, part in enumerate(batch.pieces(k)):
-        n_rows = len(outline_of(part).G)
+    for piece, n_rows in enumerate(lengths):
         arguments = tuple(_argument(batch, int(i), piece, n_rows) for i in rows)
         proofs = FewestProofs(claim, batch.value[rows], arguments, goal)
         blocks.append(Block(piece, everyone, proofs))

@@ -230,11 +230,14 @@ def _hard(pieces: Sequence[Piece], row: int, start: int, budget: Budget, out: Su
     for place, piece in enumerate(pieces):
         if not np.isfinite(piece.least[row]):
             continue
-        if out.found[row] and budget.expired():
+        late = budget.expired()
+        if out.found[row] and late:
             bound = min(bound, float(start))
             break
         granted = int(piece.granted[row])
-        if piece.decides:
+        if late:  # any support will do
+            mask, least = None, 0.0
+        elif piece.decides:
             cover = hard_cover(piece.gains(0).take(one), budget)
             out.extra[row, place] = cover.multipliers
             mask, least = cover.mask, granted + cover.bound
@@ -261,24 +264,35 @@ def _deepened(
 
 
 def _without_useless(piece: Piece, one: IntArray) -> BoolArray | None:
-    """Return what is left when everything is on and what is not needed is turned off."""
-    gains, accept = piece.gains(piece.forced.shape[1]).take(one), piece.accept(one)
-    need = gains.slack_need()[0]
-    on: BoolArray = gains.usable[0].copy()
+    """Return what is left when everything is on and what is not needed is turned off.
 
-    def suffices(mask: BoolArray) -> bool:
-        if not (gains.gain[0][:, mask].sum(axis=1) >= need).all():
+    One pass over the gains takes little. Where more decides than they, time ends it.
+    """
+    gains, accept = piece.gains(piece.forced.shape[1]).take(one), piece.accept(one)
+    gain, need = gains.gain[0], gains.slack_need()[0]
+    on: BoolArray = gains.usable[0].copy()
+    met = gain[:, on].sum(axis=1)
+
+    def suffices(mask: BoolArray, met: FloatArray) -> bool:
+        if not (met >= need).all():
             return False
         features = np.flatnonzero(mask)[None]
         return accept is None or bool(accept(np.zeros(1, dtype=np.int64), features)[0])
 
-    if not suffices(on):
+    if not suffices(on, met):
         return None
     unmet = np.where(gains.need[0] > 0, gains.need[0], np.inf)
-    for j in np.argsort((gains.gain[0] / unmet[:, None]).sum(axis=0), kind="stable"):
-        if on[j] and not is_over():
-            on[j] = False
-            on[j] = not suffices(on)
+    for j in np.argsort((gain / unmet[:, None]).sum(axis=0), kind="stable"):
+        if not on[j]:
+            continue
+        if accept is not None and is_over():
+            break
+        less = met - gain[:, j]
+        on[j] = False
+        if suffices(on, less):
+            met = less
+        else:
+            on[j] = True
     return on
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray, Limits
 from pertinent.geometry.domain import Domain
-from pertinent.geometry.pieces import cells_of, lone_cell, outline_of, pieces_of
+from pertinent.geometry.pieces import cells_of, forms_of, lone_cell, outline_of
 from pertinent.geometry.region import Cell, Region
 from pertinent.geometry.task import Task
 from pertinent.proofs import FewestProofs
@@ -136,7 +136,7 @@ def is_of_sets(certified: Sequence[Certified]) -> bool:
 
 def search_gap(region: Cell | Region) -> float:
     """Return how close to the best cost a proof about the region comes."""
-    pieces = [(piece, outline_of(piece)) for piece in pieces_of(region)]
+    pieces = [(piece, outline_of(piece)) for piece, _ in forms_of(region)]
     linear = all(cell is piece and cell.is_linear for piece, cell in pieces)
     return CLOSED if linear else CLOSED_QUADRATIC
 

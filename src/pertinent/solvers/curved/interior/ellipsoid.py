@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -30,6 +31,11 @@ NEWTON_STEPS = 4
 AT_ONCE = 64
 
 
+#: The middle and the radius of each row looked at, None where it is no ball. Hundreds of pieces may
+#: share a row, that of a density. (A `Ball` in here would keep its row alive.)
+_MIDDLES: WeakKeyDictionary[Quadratic, tuple[FloatArray, float] | None] = WeakKeyDictionary()
+
+
 @dataclass(frozen=True, eq=False)
 class Ball:
     """The inequality ``|P u - r| <= radius``, with u a point as the row sees it."""
@@ -49,8 +55,13 @@ def ball_of(cell: Cell) -> Ball | None:
     if len(cell.quadratics) != 1 or not cell.is_convex or cell.exponentials:
         return None
     row = cell.quadratics[0]
-    if not len(row.plus):
-        return None
+    if row not in _MIDDLES:
+        _MIDDLES[row] = _middle(row) if len(row.plus) else None
+    middle = _MIDDLES[row]
+    return None if middle is None else Ball(row.plus, *middle, row)
+
+
+def _middle(row: Quadratic) -> tuple[FloatArray, float] | None:
     # One equation for each feature, in its own unit: none is lost beside the others.
     unit = _units(row.plus)
     P, q = row.plus / unit, row.q / unit
@@ -61,7 +72,7 @@ def ball_of(cell: Cell) -> Ball | None:
     size = np.abs(P).max() * np.sqrt(max(square, 0.0))
     if left > NO_SLOPE * max(float(np.abs(q).max()), size) or square <= 0:
         return None
-    return Ball(row.plus, r, float(np.sqrt(square)), row)
+    return r, float(np.sqrt(square))
 
 
 def _units(rows: FloatArray) -> FloatArray:

@@ -21,12 +21,12 @@ from pertinent.proofs.cases.bent import BentProofs
 from pertinent.proofs.cases.branch import SPLIT
 from pertinent.solvers.problem import Solved, Task
 from pertinent.solvers.search.bent.master import Mix, cheapest_mix
+from pertinent.solvers.search.bent.moving import Places
 from pertinent.solvers.search.bent.parts import Candidates, Number, parts_of
 from pertinent.solvers.search.cases import CaseSearch, Open, TreeBuilder
 from pertinent.solvers.search.split import Splits, choose_splits
 from pertinent.solvers.tolerances import (
     BENT_CLOSED,
-    BENT_CUTS,
     BENT_LOPSIDED,
     BENT_MEANS,
     BENT_NODES,
@@ -72,6 +72,7 @@ class _Search(CaseSearch):
         self.tree = TreeBuilder(len(self.rows))
         self.roots = self.tree.add(len(task))
         self.numbers, self.groups = parts_of(self.rows, task.weights, self.domain)
+        self.places = Places(self.rows, self.numbers, task, self.domain)
         bent = [number.column for number in self.numbers if not number.is_simple]
         on_steps = np.isin(bent, self.domain.lattice).all() if bent else True
         #: On a grid there is nothing between two candidates: the best is found to the last digit.
@@ -307,8 +308,7 @@ class _Search(CaseSearch):
         asked, mix = self.rows.h.copy(), box.mix
         for _ in range(BENT_MEANS):
             point = self._mean(replace(box, mix=mix), chosen, k)
-            if self._holds(point, i):
-                self.offer(np.array([i]), self._moved_back(point, i)[None])
+            if self._offer_moved(point, i) or is_over():
                 return
             over = self.rows.value(point[None])[0]
             if not (np.isfinite(over).all() and (over > 0).any()):
@@ -327,52 +327,12 @@ class _Search(CaseSearch):
             point[group.columns] = 0.0
             point[group.columns[int(box.candidates[g].values[pick[g]])]] = 1.0
         point = self.domain.completed(point[None])[0]
-        if not self._holds(point, i):
-            return
-        row = np.array([i])
-        self.offer(row, self._moved_back(point, i)[None])
+        self._offer_moved(point, i)
 
-    def _holds(self, point: FloatArray, i: int) -> bool:
-        """Return whether a point keeps all rows and rules."""
-        some, t = point[None], self.task
-        if (some < t.lower[i]).any() or (some > t.upper[i]).any():
-            return False
-        if not (self.rows.value(some) <= 0).all():
-            return False
-        return not bool(self.domain.take(np.array([i])).violation(some)[0])
-
-    def _moved_back(self, point: FloatArray, i: int) -> FloatArray:
-        """Return a point with each number moved back to its center as far as the rows allow."""
-        for number in sorted(self.numbers, key=lambda n: -n.weight):
-            j, center = number.column, float(self.task.centers[i, number.column])
-            out = min(max(center, self.task.lower[i, j]), self.task.upper[i, j])
-            if point[j] == out:
-                continue
-            tried = point.copy()
-            tried[j] = self._back(number, point, i, float(out))
-            tried = self.domain.completed(tried[None])[0]
-            if tried[j] != point[j] and self._holds(tried, i):
-                point = tried
-        return point
-
-    def _back(self, number: Number, point: FloatArray, i: int, out: float) -> float:
-        """Return the number closest to ``out`` with which the rows hold, as cutting finds it."""
-        j, inside = number.column, float(point[number.column])
-        others = self.rows.value(point[None])[0] - number.adds(point[[j]])[0]
-        shares = np.linspace(0.0, 1.0, BENT_CUTS)
-        for _ in range(BENT_ROUNDS):
-            x = inside + (out - inside) * shares
-            x[-1] = out
-            if j in self.domain.confined:
-                side = self.domain.floor if out < inside else self.domain.ceil
-                x = side(j, x, np.full(len(x), i))
-            with np.errstate(invalid="ignore"):
-                good = (others + number.adds(x) <= 0).all(axis=1)
-            good[0] = True
-            k = int(np.flatnonzero(good)[-1])
-            if k == len(x) - 1:
-                return float(x[k])
-            step, inside, out = abs(out - inside), float(x[k]), float(x[k + 1])
-            if abs(out - inside) >= step or inside == out:
-                break
-        return inside
+    def _offer_moved(self, point: FloatArray, i: int) -> bool:
+        """Offer a point that keeps rows and rules, moved back; return whether it does."""
+        placed = self.places.at(point)
+        holds = self.places.hold(placed, i)
+        if holds:
+            self.offer(np.array([i]), self.places.moved_back(placed, i)[None])
+        return holds
