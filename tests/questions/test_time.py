@@ -18,6 +18,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PowerTransformer
 from sklearn.tree import DecisionTreeClassifier
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import pertinent
 from pertinent import Constraints, pertinent_negatives, pertinent_positives
@@ -165,6 +166,23 @@ def test_a_text_takes_the_time_of_one_question_whatever_rows_are_beside_it(model
         assert spent <= MOST
         assert text.startswith("The model predicts ")
         assert pertinent.check(found[row].json(), models[name]).ok
+
+
+def test_a_model_is_asked_on_one_thread_for_texts_too(models, data, monkeypatch):
+    """For one row, threads that wait for one another take longer than all sums."""
+    X, _ = data
+    threads, ask = [], LogisticRegression.predict_proba
+
+    def counted(model, X):
+        threads.extend(one["num_threads"] for one in threadpool_info())
+        return ask(model, X)
+
+    explanation = pertinent.Explainer(models["linear"], X).explain(X[1:2])[0]
+    monkeypatch.setattr(LogisticRegression, "predict_proba", counted)
+    with threadpool_limits(2):
+        explanation.text()
+    assert threads
+    assert set(threads) == {1}
 
 
 def test_a_box_that_was_looked_at_too_long_is_not_claimed(models, data, monkeypatch):

@@ -12,6 +12,7 @@ from typing import Any, overload
 import numpy as np
 
 from pertinent.exceptions import InputError, one_line
+from pertinent.geometry.running import one_thread
 from pertinent.setting.claims.instead import Basis, Instead
 from pertinent.setting.ranges import Room
 from pertinent.summary.asked import Answered, Rooms
@@ -382,7 +383,7 @@ class Explanations(Answered):
         row is looked at. All that is looked for then takes the time limit of one question.
         """
         if row not in self._looked_at:
-            with asked_of(self).question.effort.limiting(1):
+            with one_thread, asked_of(self).question.effort.limiting(1):
                 self._look_at(row)
             self._looked_at.add(row)
         return self._summaries[row]
