@@ -21,6 +21,7 @@ from pertinent.api import instead
 from pertinent.geometry import running
 from pertinent.setting import effort
 from pertinent.solvers.search import engine
+from pertinent.views.phrases import typical
 
 NAMES = ["sepal length", "sepal width", "petal length", "petal width"]
 
@@ -288,3 +289,10 @@ def test_one_row_asks_the_model_once_for_what_suffices(iris, linear, monkeypatch
     assert told.basis == "sufficient"
     assert len(calls) == 1
     assert list(alone[0].kept.items()) == list(result[row].kept.items())
+
+
+def test_a_number_that_names_a_class_is_quoted_before_a_value():
+    summary = {"positive": {"basis": "contrast", "class": 0, "class_text": None}}
+    assert typical(summary) == "typical “0”"
+    summary["positive"]["class_text"] = "refused"
+    assert typical(summary) == "typical refused"

@@ -338,12 +338,13 @@ def test_what_is_asked_is_answered_and_checked(files, tmp_path, asked):
 
 
 def test_what_the_data_suggest_can_be_switched_off(files):
-    suggested = _stored(files, "--rows", "0")[0]["summary"]["rules"]["inferred"]
+    train = ["--train", str(files / "train.csv"), "--rows", "0"]
+    suggested = _stored(files, *train)[0]["summary"]["rules"]["inferred"]
     assert suggested
-    off = _stored(files, "--rows", "0", "--limits", "none", "--steps", "none", "--rare", "0")
+    off = _stored(files, *train, "--limits", "none", "--steps", "none", "--rare", "0")
     left = off[0]["summary"]["rules"]["inferred"]
     assert len(left) < len(suggested)
-    wider = _stored(files, "--rows", "0", "--limits", "0.5")[0]["summary"]["rules"]["inferred"]
+    wider = _stored(files, *train, "--limits", "0.5")[0]["summary"]["rules"]["inferred"]
     assert wider != suggested
 
 
@@ -463,7 +464,7 @@ def test_features_called_like_options_keep_their_names(tmp_path):
     frame = pd.DataFrame(X, columns=["time_limit", "max_changes", "min_proba", "norm"])
     skops.io.dump(LogisticRegression(max_iter=1000).fit(frame, y), tmp_path / "model.skops")
     frame.head(1).to_csv(tmp_path / "rows.csv", index=False)
-    files = [str(tmp_path / "model.skops"), str(tmp_path / "rows.csv")]
+    files = [str(tmp_path / "model.skops"), str(tmp_path / "rows.csv"), "--limits", "data"]
     said = run(app, ["explain", *files]).stdout
     assert "time_limit" in said
     assert not any(f"--{name}" in said for name in ("time-limit", "max-changes", "min-proba"))
@@ -494,3 +495,20 @@ def test_names_with_braces_are_no_part_of_a_sentence():
 )
 def test_words_that_only_look_like_ours_stay_as_they_are(name):
     assert in_options(f"“{name}” is a class.") == f"“{name}” is a class."
+
+
+def test_a_few_rows_alone_are_no_picture_of_what_there_is(files, tmp_path):
+    """The range of a single row would allow nothing but itself."""
+    pd.read_parquet(files / "rows.parquet").iloc[[4]].to_csv(tmp_path / "one.csv", index=False)
+    asked = ["explain", str(files / "model.skops"), str(tmp_path / "one.csv")]
+    alone = run(app, asked)
+    assert "too few rows" in alone.stderr
+    assert "nothing that the rules allow" not in alone.stdout
+    assert "instead of" in alone.stdout
+    known = run(app, [*asked, "--train", str(files / "train.csv")])
+    assert not known.stderr
+    told = json.loads(run(app, [*asked, "--json"]).stdout)["summary"]
+    values = [value["value"] for value in told["negative"]["values"]]
+    assert all(isinstance(value, str) or value >= 0 for value in values)
+    narrow = json.loads(run(app, [*asked, "--json", "--limits", "data"]).stdout)["summary"]
+    assert len(narrow["rules"]["inferred"]) > len(told["rules"]["inferred"])

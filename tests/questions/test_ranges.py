@@ -408,3 +408,25 @@ def test_a_range_goes_on_through_bins_of_the_same_class():
     assert ends["class"] >= 15
     assert ends["rule"] >= 15
     assert not ends["shown"]
+
+
+def test_training_points_of_two_classes_that_coincide_bound_a_range():
+    """Which of them is met first differs from place to place: no range runs over such a point."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 40, 400), rng.integers(0, 3, 400)]).astype(float)
+    y = np.where(rng.random(400) < 0.7, "no", "yes")
+    model = KNeighborsClassifier(1, algorithm="kd_tree", leaf_size=5).fit(X, y)
+    result = pertinent.Explainer(model, data=X).explain(X[:40])
+    told = 0
+    for one in result:
+        negative = one.summary()["negative"]
+        for value in negative["values"]:
+            span = value["range"]
+            if span is None:
+                continue
+            numbers = np.arange(span["low"], span["high"] + 1)
+            points = np.repeat([negative["point"]], len(numbers), axis=0)
+            points[:, ["x0", "x1"].index(value["feature"])] = numbers
+            assert (model.predict(points) == negative["target"]).all()
+            told += len(numbers)
+    assert told > 20

@@ -15,6 +15,7 @@ import pertinent
 from pertinent import Constraints, Explainer
 from pertinent.datasets import load_credit
 from pertinent.exceptions import InputError
+from pertinent.rules.inferred import Inferred
 from pertinent.rules.unknown import are_unknown
 
 JOBS = ["fixed"] * 150 + ["partly"] * 120 + ["unknown"] * 27 + ["clown"] * 3
@@ -272,3 +273,12 @@ def test_the_credit_data_never_suggest_what_is_not_known():
         for name, some in levels.items()
     }
     assert out == {"home": ["ignore"], "marital": [], "job": [], "records": []}
+
+
+def test_a_category_that_stands_for_what_is_missing_is_called_so():
+    rule = Inferred("categories", "job", categories=(None, "clown"))
+    assert rule.said() == ("not suggested", " a missing value and “clown”")
+    assert (
+        rule.refs()[0].words()
+        == "job is not changed to a missing value or “clown” (as in the data)"
+    )

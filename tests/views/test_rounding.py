@@ -52,3 +52,13 @@ def test_few_calls_for_many_digits(asked, monkeypatch):
     )
     shown(asked, [2])  # the seventh digit
     assert len(calls) <= 4
+
+
+def test_next_to_an_edge_of_another_class_numbers_go_a_little_back(asked):
+    """Towards the edge 0.5 itself nothing is of the class, however many digits are told."""
+    setting, table = asked
+    point, origin = np.array([[0.5, np.nextafter(0.5, 1.0)]]), np.array([0.5, 0.9])
+    some, sides = table.take(np.array([0])), (np.full(2, -np.inf), np.full(2, np.inf))
+    moved, steps = np.array([[False, True]]), np.full(2, 0.01)
+    told = round_valid(setting, some, point, moved, origin, np.ones(1, dtype=int), sides, steps)
+    assert told[0, 1] == 0.51

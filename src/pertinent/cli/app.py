@@ -132,6 +132,13 @@ def _explained(
         err.print(
             f"Ignored columns that the model does not know: {escape(visible(', '.join(extra)))}."
         )
+    if given.is_few(frame):
+        err.print(
+            "Without --train, typical values are those of the table itself. It has too few rows "
+            "to take ranges and rare categories from: what is never negative stays so, and "
+            "anything else may be suggested.",
+            soft_wrap=True,
+        )
     explainer, places = given.explainer(model, frame, ignore or []), parse_rows(rows, len(frame))
     chosen = frame if places is None else frame.iloc[places]
     target = parse_target(given.target, model)

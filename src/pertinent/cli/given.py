@@ -52,6 +52,10 @@ _rule = partial(typer.Option, rich_help_panel="What answers obey")
 _default = partial(typer.Option, rich_help_panel="What the data suggest")
 
 
+#: So many rows to be explained tell by themselves what values there are; fewer do not.
+PICTURE = 100
+
+
 class Steps(StrEnum):
     """Where the steps of numbers come from."""
 
@@ -110,14 +114,23 @@ class Given:
         bool, typer.Option("--plausible", help="Stay where training data of the class lie.")
     ] = False
     limits: Annotated[
-        str, _default(help='"data": values stay in its range; "0.1": a tenth wider; "none".')
-    ] = "data"
+        str | None,
+        _default(
+            help='"data": values stay in its range; "0.1": a tenth wider; "none". '
+            f"By default data, with --train or {PICTURE} rows."
+        ),
+    ] = None
     steps: Annotated[
         Steps, _default(help="data: values are written as there (whole numbers, decimals).")
     ] = Steps.DATA
-    rare: Annotated[int, _default(help="Categories of fewer rows are not suggested.", min=0)] = (
-        HANDFUL
-    )
+    rare: Annotated[
+        int | None,
+        _default(
+            help="Categories of fewer rows are not suggested. "
+            f"By default {HANDFUL}, with --train or {PICTURE} rows.",
+            min=0,
+        ),
+    ] = None
     time_limit: Annotated[
         float | None, typer.Option(min=0, help="Seconds for each search for a proof.")
     ] = None
@@ -164,9 +177,11 @@ class Given:
         """Return the arguments of `Explainer` that the options stand for, beside model and data."""
         from pertinent.rules.constraints import Constraints
 
+        few = self.is_few(data)
+        signs = _never_negative(data) if few and self.limits is None else {}
         rules = Constraints(
             frozen=self.freeze or [],
-            bounds=parse_bounds(self.bound or []),
+            bounds=signs | parse_bounds(self.bound or []),
             increase_only=self.increase or [],
             decrease_only=self.decrease or [],
             integer=self.integer or [],
@@ -184,11 +199,20 @@ class Given:
             "min_proba": self.min_proba,
             "missing": self.missing,
             "time_limit": self.time_limit,
-            "limits_from": parse_limits(self.limits),
+            "limits_from": parse_limits(self.limits or ("none" if few else "data")),
             "steps_from": None if self.steps is Steps.NONE else "data",
-            "rare": self.rare,
+            "rare": (0 if few else HANDFUL) if self.rare is None else self.rare,
             "search": self.search,
         }
+
+    def is_few(self, data: Any) -> bool:
+        """Return whether these are the rows to be explained alone, too few to tell what there is.
+
+        A single row would allow nothing but itself.
+        """
+        asked = self.limits is not None and self.rare is not None
+        alone = self.train is None and data is not None
+        return alone and not asked and len(data) < PICTURE
 
     def _plausibility(self, model: Foreign, data: Any) -> Plausibility | None:
         if not self.plausible:
@@ -199,6 +223,12 @@ class Given:
         from pertinent.models.registry import predicted_labels
 
         return Plausibility(data, predicted_labels(model, data))
+
+
+def _never_negative(data: Any) -> dict[str | int, tuple[float | None, float | None]]:
+    """Return the bounds that keep numbers of a table that are never negative as they are."""
+    numbers = data.select_dtypes("number")
+    return {name: (0.0, None) for name in numbers if numbers[name].min() >= 0}
 
 
 def with_given(command: Callable[..., None]) -> Callable[..., None]:

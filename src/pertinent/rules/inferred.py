@@ -22,7 +22,7 @@ from pertinent.rules.reference import RuleKind, RuleRef
 from pertinent.rules.tolerances import SLACK
 from pertinent.tables.features import Features
 from pertinent.tables.notebook import Card
-from pertinent.tables.numbers import is_number
+from pertinent.tables.numbers import is_missing, is_number
 from pertinent.tables.table import Table
 from pertinent.tables.words import few, label_text
 
@@ -115,7 +115,15 @@ class Inferred(Card):
             return ("whole numbers" if self.numbers[0] == 1 else self.lattice.words()), ""
         if self.kind == CHANGE:
             return "smallest changes", f" {self.numbers[0]:.2g}"
-        return "not suggested", f" {few([label_text(one) for one in self.categories])}"
+        return "not suggested", f" {few(self._called())}"
+
+    def _called(self) -> list[str]:
+        """Return what the categories are called: one of a table may stand for what is missing."""
+        missing = is_missing(self.categories)
+        return [
+            "a missing value" if gone else label_text(one)
+            for one, gone in zip(self.categories, missing, strict=True)
+        ]
 
     def refs(self) -> list[RuleRef]:
         """Return the rule by reference; a range is two rules."""
@@ -124,7 +132,7 @@ class Inferred(Card):
             kinds = (RuleKind.DATA_AT_LEAST, RuleKind.DATA_AT_MOST)
             return [RuleRef(kind, name, end) for kind, end in zip(kinds, self.numbers, strict=True)]
         if self.kind == CATEGORIES:
-            named = few([label_text(one) for one in self.categories], "or")
+            named = few(self._called(), "or")
             return [RuleRef(RuleKind.DATA_CATEGORIES, name, text=named)]
         kind = RuleKind.DATA_STEP if self.kind == STEP else RuleKind.DATA_CHANGE
         return [RuleRef(kind, name, self.numbers[0])]

@@ -180,12 +180,12 @@ def _precision(name: str, values: FloatArray, step: float | None) -> Iterator[In
 def _range(name: str, values: FloatArray, limits_from: Any, own: Any) -> Iterator[Inferred]:
     """Yield the range of a column: of the data, wider, or what kind of number it is.
 
-    Truth values stay 0 or 1, and what is never negative stays so.
+    Truth values, where both are seen, stay 0 or 1, and what is never negative stays so.
     """
     known = values if own is None else np.append(values, float(own))
     low, high = float(known.min()), float(known.max())
     whole = bool((known == np.round(known)).all())
-    truths = whole and low >= 0 and high <= 1
+    truths = whole and low == 0 and high == 1
     if limits_from is not None:
         more = 0.0 if limits_from == "data" or truths else float(limits_from) * (high - low)
         first = max(low - more, 0.0) if low >= 0 else low - more

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
@@ -116,6 +116,8 @@ def round_valid(
     finer = [np.minimum(steps / 10.0**k, coarsest) for k in range(REFINEMENTS + 3 * tight)]
     named = np.zeros((len(points), 1), dtype=bool)  # the rows that have such a rounding
     candidates, most = _candidates(told, told_start, finer), 1  # most rows need one only
+    if not changes:  # of a smallest change nothing is left out
+        candidates = chain(candidates, _closer_ones(told, told_start, finer))
     while len(waiting) and (several := list(islice(candidates, most))):
         rows = np.tile(waiting, len(several))
         grids = np.concatenate([candidate[waiting] for candidate, _ in several])
@@ -259,6 +261,22 @@ def _candidates(
         before = np.where(up, shown < points, shown > points)
         if before.any():
             yield _on_grid(away + before * np.where(up, 1.0, -1.0), step), step
+
+
+def _closer_ones(
+    points: FloatArray, origin: FloatArray, steps: list[FloatArray]
+) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield the points on finer and finer grids, each a little closer to the origin than it is.
+
+    A value next to an edge that belongs to another class has no other rounding: 4.499999999999999,
+    below bins that begin at 4.5, is told as 4.49.
+    """
+    for step in steps:
+        ratio = points / step
+        near = np.abs(ratio - np.round(ratio)) < ON_GRID * np.maximum(1.0, np.abs(ratio))
+        closer = np.where(points > origin, np.floor(ratio), np.ceil(ratio))
+        before = np.round(ratio) + np.sign(origin - points)
+        yield _on_grid(np.where(near, before, closer), step), step
 
 
 def _on_grid(counts: FloatArray, step: FloatArray) -> FloatArray:

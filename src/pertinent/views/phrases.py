@@ -60,7 +60,10 @@ def typical(summary: Summary) -> str:
     positive = summary["positive"]
     if positive.get("basis") != Basis.CONTRAST:
         return "typical"
-    return f"typical {positive['class_text'] or label_text(positive['class'])}"
+    called = positive["class_text"] or label_text(positive["class"])
+    # In front of a number, a class that is one is quoted: typical “0” 5.
+    quoted = called == str(positive["class"]) and not isinstance(positive["class"], str)
+    return f"typical “{called}”" if quoted else f"typical {called}"
 
 
 def allowed(summary: Summary) -> str:

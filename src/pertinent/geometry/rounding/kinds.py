@@ -252,8 +252,9 @@ class WinnerRounding(Rounding):
     def pieces(self) -> Sequence[MarginRows]:
         """One piece for each own item, made when it is asked for.
 
-        ``(W_j - W_p) (x - origin) <= s_p - s_j`` with the scores at the origin, and rivals with
-        equal coefficients left to the model, as in `hold`.
+        ``(W_j - W_p) (x - origin) <= s_p - s_j`` with the scores at the origin. Rivals with equal
+        coefficients count: whose score is larger everywhere, and where it is the same (training
+        points that coincide) the model may say either, at each point anew.
         """
         return _Duels(self)
 
@@ -290,12 +291,11 @@ class _Duels(Sequence[MarginRows]):
             raise IndexError(index)
         own, rivals, common = self._of.own, self._of.rivals, self._of.common
         dim = own.W.shape[1]
-        told = (own.W[index] != rivals.W).any(axis=1)
         origin, there = (np.zeros(dim), own.b) if own.seen is None else own.seen
         theirs = rivals.closely(np.broadcast_to(origin, (1, dim)))[0]
-        G, h = rivals.W[told] - own.W[index], there[index] - theirs[told]
+        G, h = rivals.W - own.W[index], there[index] - theirs
         terms = np.zeros((len(h), dim + 1))
-        terms[:, -1] = own.sizes[index] + rivals.sizes[told]
+        terms[:, -1] = own.sizes[index] + rivals.sizes
         bounded = common is not None and common.has_bounds
         ends = (common.lower, common.upper) if common is not None and bounded else None
         return MarginRows(
