@@ -84,7 +84,8 @@ def serving() -> Callable[..., Any]:
 
     def make(model: Any, data: Any, rows: Any = None, **settings: Any) -> Any:
         recipe = Recipe(model, data)
-        return Server(recipe, rows, ServerSettings(port=0, **settings), Inline(recipe))
+        settings = {"port": 0, "time_limit": PATIENCE / 1000} | settings
+        return Server(recipe, rows, ServerSettings(**settings), Inline(recipe))
 
     return make
 
@@ -117,6 +118,17 @@ def opened(browser: Any, server: Any) -> Iterator[Callable[..., Any]]:
 
 def _foreign(url: str, own: str) -> bool:
     return not url.startswith((own, "blob:", "data:"))
+
+
+def go(page: Any, fragment: str) -> None:
+    """Change the address of an open page, and wait until it has begun to show another state."""
+    page.evaluate(
+        """(to) => new Promise((done) => {
+            addEventListener("hashchange", done, { once: true });
+            location.hash = to;
+        })""",
+        fragment,
+    )
 
 
 def settle(page: Any) -> None:

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from .conftest import new_page, settle
+from .conftest import go, new_page, settle
 
 IMPOSSIBLE = quote(json.dumps({"frozen": ["age", "records", "price", "amount", "seniority", "job",
                                           "income", "assets"]}))  # fmt: skip
@@ -43,7 +43,7 @@ def test_axe_finds_nothing_and_a_phone_need_not_scroll_sideways(opened):
     page = opened()
     for name, fragment in VIEWS.items():
         page.emulate_media(color_scheme="dark" if name in ("menu", "rows") else "light")
-        page.evaluate("(to) => { location.hash = to; }", fragment)
+        go(page, fragment)
         seen(page, name)
         assert not violations(page), name
         page.set_viewport_size(PHONE)
@@ -52,7 +52,7 @@ def test_axe_finds_nothing_and_a_phone_need_not_scroll_sideways(opened):
         if name in ("case", "rows", "cohorts"):
             assert not violations(page), name
         page.set_viewport_size(DESK)
-    page.evaluate("location.hash = '#row=4'")
+    go(page, "#row=4")
     settle(page)
     page.get_by_role("button", name="New row").click()
     page.get_by_label("or its text").fill("seniority\n1")
@@ -102,11 +102,11 @@ def test_nothing_inline_and_what_is_wrong_is_told(opened, server):
     assert "unsafe" not in policy
     assert not re.search("<style| style=| on[a-z]+=", response.text())
     page.locator("#case-id").fill("99999")
-    page.get_by_role("button", name="Open", exact=True).click()
+    with page.expect_console_message() as event:
+        page.get_by_role("button", name="Open", exact=True).click()
     expect(page.locator("#notice")).to_contain_text("There is no row 99999")
-    opened.expected(
-        "Failed to load resource: the server responded with a status of 404 (Not Found)"
-    )
+    assert "the server responded with a status of 404 (Not Found)" in event.value.text
+    opened.expected(event.value.text)
     page.locator("#case-id").fill("7")
     page.get_by_role("button", name="Open", exact=True).click()
     expect(page.locator("#case-title")).to_have_text("Applicant 7")
