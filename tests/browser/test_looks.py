@@ -64,6 +64,34 @@ def test_axe_finds_nothing_and_a_phone_need_not_scroll_sideways(opened):
     assert not violations(page)
 
 
+def cut(page):
+    """Return what is cut off at the right of an open dialog."""
+    return page.evaluate("""() => {
+        const dialog = document.querySelector("dialog[open]");
+        const end = dialog.getBoundingClientRect().right;
+        return [...dialog.querySelectorAll("*")]
+            .filter((one) => one.getBoundingClientRect().right > end)
+            .map((one) => one.outerHTML.slice(0, 80));
+    }""")
+
+
+def test_a_phone_shows_dialogs_whole_and_the_way_to_an_answer_below(opened):
+    page = opened(viewport=PHONE)
+    glance = page.get_by_role("button", name="to the answer")
+    expect(glance).to_be_visible()
+    glance.click()
+    expect(page.locator("#answer-title")).to_be_in_viewport()
+    expect(glance).to_be_hidden()
+    page.get_by_role("button", name="New row").click()
+    page.get_by_label("or its text").fill(f"seniority,home\n1,{'castle' * 20}")
+    expect(page.locator("dialog")).to_contain_text("expected one of")
+    assert not cut(page)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Letter").click()
+    page.wait_for_selector("dialog.letter")
+    assert not cut(page)
+
+
 def test_dark_and_on_paper(opened):
     page = opened("#row=4", color_scheme="dark")
     colours = page.evaluate(

@@ -21,6 +21,7 @@ export function start(places, of) {
   const panel = /** @type {HTMLElement} */ (places.answer.parentElement);
   const glance = byId("glance");
   glance.addEventListener("click", () => byId("answer-title").scrollIntoView({ behavior: "smooth" }));
+  new IntersectionObserver(([seen]) => { glance.dataset.below = seen.isIntersecting || seen.boundingClientRect.top < 0 ? "no" : "yes"; }).observe(byId("answer-title"));
   live.events.addEventListener("prediction", () => {
     fill(places.prediction, prediction());
     fill(glance, inShort());
