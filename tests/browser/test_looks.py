@@ -64,6 +64,41 @@ def test_axe_finds_nothing_and_a_phone_need_not_scroll_sideways(opened):
     assert not violations(page)
 
 
+def test_controls_of_long_numbers_that_may_be_missing_do_not_lie_on_each_other(browser, serving):
+    import numpy as np
+    import pandas as pd
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    steps = np.arange(40.0)
+    frame = pd.DataFrame({
+        "whole": 1_034_000_000 + 199_000_007 * steps, "tiny": (steps - 17) * 1.2345e-7,
+        "a name that is longer than what there is room for beside a slider": steps / 7,
+    })  # fmt: skip
+    model = make_pipeline(SimpleImputer(), LogisticRegression()).fit(frame / 1, steps > 20)
+    with serving(model, frame) as server:
+        for size in (DESK, PHONE):
+            page = new_page(browser, viewport=size)
+            page.goto(f"{server.url}#row=3")
+            page.wait_for_selector("html[data-ready]")
+            page.wait_for_selector(".missing")
+            assert not overlapping(page), size
+            page.close()
+
+
+def overlapping(page):
+    """Return pairs of parts of controls of which one covers the other, and numbers that are cut."""
+    return page.evaluate("""() => [...document.querySelectorAll("[data-feature]")].flatMap((line) => {
+        const parts = [...line.querySelectorAll("label, button, input[type=number], .track, .ends span")]
+            .filter((one) => one.checkVisibility()).map((one) => [one, one.getBoundingClientRect()]);
+        const covers = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+        return parts.flatMap(([one, a], i) => parts.slice(i + 1)
+            .filter(([other, b]) => !one.contains(other) && covers(a, b))
+            .map(([other]) => [line.dataset.feature, one.outerHTML.slice(0, 60), other.outerHTML.slice(0, 60)]));
+    })""")  # noqa: E501
+
+
 def cut(page):
     """Return what is cut off at the right of an open dialog."""
     return page.evaluate("""() => {

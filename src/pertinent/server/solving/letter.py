@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
@@ -60,8 +61,8 @@ def _template() -> Any:
 
 
 def _begun(words: str) -> str:
-    """Return a sentence that stands by itself."""
-    return words[:1].upper() + words[1:]
+    """Return a sentence that stands by itself; a name such as x0 stays as it is written."""
+    return words[:1].upper() + words[1:] if re.match(r"[a-z]{2,}(?![\w-])", words) else words
 
 
 def letter_html(
