@@ -150,6 +150,14 @@ def test_dark_and_on_paper(opened):
     expect(page.locator("main")).to_be_hidden()
     expect(page.locator(".paper h1")).to_be_visible()
     assert len(re.findall(rb"/Type\s*/Page\b", page.pdf())) == 1
+    page.emulate_media(media="screen")
+    page.keyboard.press("Escape")
+    for name in ("rows", "cohorts"):  # a filter that was not added is none
+        go(page, VIEWS[name])
+        seen(page, name)
+        page.emulate_media(media="print")
+        expect(page.locator(f"#{name}-what")).to_be_hidden()
+        page.emulate_media(media="screen")
 
 
 #: A fragment in which every part is wrong: the page starts as without it.
