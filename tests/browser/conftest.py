@@ -25,8 +25,10 @@ ARGUMENTS = [
 ]
 
 
-#: Milliseconds after which something hangs: a busy machine is slow, and not wrong.
-PATIENCE = 600_000
+#: Milliseconds after which a page hangs: a busy machine is slow, and not wrong.
+PATIENCE = 180_000
+#: Seconds after which a server does.
+LONG = 600.0
 
 
 def new_page(browser: Any, **how: Any) -> Any:
@@ -68,9 +70,9 @@ def server(credit: Any) -> Iterator[Any]:
     from pertinent.server.web.settings import ServerSettings
 
     recipe = Recipe(credit.model, credit.train, {"constraints": RULES, "wording": WORDING})
-    settings = ServerSettings(port=0, workers=1, time_limit=PATIENCE / 1000)
+    settings = ServerSettings(port=0, workers=1, time_limit=LONG)
     with make_server(recipe, credit.applicants, settings) as running:
-        assert running.service.pool.wait_ready(timeout=PATIENCE / 1000)
+        assert running.service.pool.wait_ready(timeout=LONG)
         yield running
 
 
@@ -84,7 +86,8 @@ def serving() -> Callable[..., Any]:
 
     def make(model: Any, data: Any, rows: Any = None, **settings: Any) -> Any:
         recipe = Recipe(model, data)
-        return Server(recipe, rows, ServerSettings(port=0, **settings), Inline(recipe))
+        settings = {"port": 0, "time_limit": LONG} | settings
+        return Server(recipe, rows, ServerSettings(**settings), Inline(recipe))
 
     return make
 
@@ -117,6 +120,17 @@ def opened(browser: Any, server: Any) -> Iterator[Callable[..., Any]]:
 
 def _foreign(url: str, own: str) -> bool:
     return not url.startswith((own, "blob:", "data:"))
+
+
+def go(page: Any, fragment: str) -> None:
+    """Change the address of an open page, and wait until it has begun to show another state."""
+    page.evaluate(
+        """(to) => new Promise((done) => {
+            addEventListener("hashchange", done, { once: true });
+            location.hash = to;
+        })""",
+        fragment,
+    )
 
 
 def settle(page: Any) -> None:

@@ -226,6 +226,26 @@ def test_only_plausible_cases(opened, monkeypatch):
     expect(change).to_contain_text("Loan amount")
 
 
+def test_a_second_conflict_is_named_after_the_first_is_unlocked(browser, serving):
+    from sklearn.tree import DecisionTreeClassifier
+
+    X = np.array([[a, b] for a in range(6) for b in range(6)], dtype=float)
+    model = DecisionTreeClassifier().fit(X, np.where((X > 2).all(axis=1), "in", "out"))
+    with serving(model, X) as server:
+        page = new_page(browser)
+        page.goto(f"{server.url}{part(row=0, rules={'frozen': ['x0', 'x1']})}")
+        for _ in range(2):  # either lock alone is too much: neither is said to be all
+            settle(page)
+            expect(page.locator(".conflict li")).to_have_count(1)
+            words = page.locator(".card.change").inner_text()
+            assert "This rule alone leaves no way" in words
+            assert "there is one" not in words
+            page.locator(".conflict button").click()
+        settle(page)
+        expect(page.locator(".conflict")).to_have_count(0)
+        page.close()
+
+
 LOCKED = ["age", "marital", "records", "price", "amount", "seniority", "job", "income", "assets"]
 
 
@@ -236,7 +256,7 @@ def test_proved_impossible_names_the_locks_and_unlocks(opened, credit):
     assert any("loan amount stays as it is" in one for one in words)
     # Minimal: "marital" and "bad credit record" are locked as well, and not to blame.
     assert not any("marital" in one or "record" in one for one in words)
-    expect(page.locator(".card.change")).to_contain_text("without any one of them there is one")
+    expect(page.locator(".card.change")).to_contain_text("each is needed")
     page.get_by_role("button", name="Unlock: loan amount stays as it is").click()
     settle(page)
     expect(page.locator(".conflict")).to_have_count(0)
@@ -360,6 +380,35 @@ def test_texts_are_read_or_refused(opened):
     for text, wanted in READ:
         found = page.evaluate(read, text)
         assert found == wanted if isinstance(wanted, dict) else wanted in found, text
+
+
+@pytest.mark.parametrize("classes", [(0.0, 1.0), (False, True)])
+def test_classes_that_are_no_text_have_their_probability(browser, serving, classes):
+    from sklearn.linear_model import LogisticRegression
+
+    X = np.c_[np.linspace(-3, 3, 40), np.tile([0.5, 1e6], 20)]
+    model = LogisticRegression().fit(X, np.where(X[:, 0] > 0, *classes[::-1]))
+    with serving(model, X) as server:
+        page = new_page(browser)
+        page.goto(f"{server.url}#row=0")
+        expect(page.locator("#prediction .class")).to_have_text(str(classes[0]))
+        expect(page.locator("#prediction .won")).to_have_text(re.compile(rf"{classes[0]}\d.*%"))
+        page.close()
+
+
+def test_a_score_is_no_probability_and_a_name_stays_as_it_is(browser, serving):
+    from sklearn.svm import LinearSVC
+
+    X = np.c_[np.linspace(-3, 3, 40), np.tile([0.5, 0.25], 20)]
+    model = LinearSVC().fit(X, np.where(X[:, 0] > 0, "up", "down"))
+    with serving(model, X) as server:
+        page = new_page(browser)
+        page.goto(f"{server.url}#row=0")
+        settle(page)
+        expect(page.locator(".before-after")).to_contain_text("The model's score of up: before -")
+        expect(page.locator(".card.change")).not_to_contain_text("%")
+        expect(page.locator(".card.change p").first).to_have_text(re.compile("^x0 "))
+        page.close()
 
 
 def test_a_missing_value(browser, serving):

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from .conftest import new_page, settle
+from .conftest import go, new_page, settle
 
 IMPOSSIBLE = quote(json.dumps({"frozen": ["age", "records", "price", "amount", "seniority", "job",
                                           "income", "assets"]}))  # fmt: skip
@@ -43,7 +43,7 @@ def test_axe_finds_nothing_and_a_phone_need_not_scroll_sideways(opened):
     page = opened()
     for name, fragment in VIEWS.items():
         page.emulate_media(color_scheme="dark" if name in ("menu", "rows") else "light")
-        page.evaluate("(to) => { location.hash = to; }", fragment)
+        go(page, fragment)
         seen(page, name)
         assert not violations(page), name
         page.set_viewport_size(PHONE)
@@ -52,7 +52,7 @@ def test_axe_finds_nothing_and_a_phone_need_not_scroll_sideways(opened):
         if name in ("case", "rows", "cohorts"):
             assert not violations(page), name
         page.set_viewport_size(DESK)
-    page.evaluate("location.hash = '#row=4'")
+    go(page, "#row=4")
     settle(page)
     page.get_by_role("button", name="New row").click()
     page.get_by_label("or its text").fill("seniority\n1")
@@ -62,6 +62,69 @@ def test_axe_finds_nothing_and_a_phone_need_not_scroll_sideways(opened):
     page.get_by_role("button", name="Letter").click()
     page.wait_for_selector("dialog.letter")
     assert not violations(page)
+
+
+def test_controls_of_long_numbers_that_may_be_missing_do_not_lie_on_each_other(browser, serving):
+    import numpy as np
+    import pandas as pd
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+
+    steps = np.arange(40.0)
+    frame = pd.DataFrame({
+        "whole": 1_034_000_000 + 199_000_007 * steps, "tiny": (steps - 17) * 1.2345e-7,
+        "a name that is longer than what there is room for beside a slider": steps / 7,
+    })  # fmt: skip
+    model = make_pipeline(SimpleImputer(), LogisticRegression()).fit(frame / 1, steps > 20)
+    with serving(model, frame) as server:
+        for size in (DESK, PHONE):
+            page = new_page(browser, viewport=size)
+            page.goto(f"{server.url}#row=3")
+            page.wait_for_selector("html[data-ready]")
+            page.wait_for_selector(".missing")
+            assert not overlapping(page), size
+            page.close()
+
+
+def overlapping(page):
+    """Return pairs of parts of controls of which one covers the other, and numbers that are cut."""
+    return page.evaluate("""() => [...document.querySelectorAll("[data-feature]")].flatMap((line) => {
+        const parts = [...line.querySelectorAll("label, button, input[type=number], .track, .ends span")]
+            .filter((one) => one.checkVisibility()).map((one) => [one, one.getBoundingClientRect()]);
+        const covers = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+        return parts.flatMap(([one, a], i) => parts.slice(i + 1)
+            .filter(([other, b]) => !one.contains(other) && covers(a, b))
+            .map(([other]) => [line.dataset.feature, one.outerHTML.slice(0, 60), other.outerHTML.slice(0, 60)]));
+    })""")  # noqa: E501
+
+
+def cut(page):
+    """Return what is cut off at the right of an open dialog."""
+    return page.evaluate("""() => {
+        const dialog = document.querySelector("dialog[open]");
+        const end = dialog.getBoundingClientRect().right;
+        return [...dialog.querySelectorAll("*")]
+            .filter((one) => one.getBoundingClientRect().right > end)
+            .map((one) => one.outerHTML.slice(0, 80));
+    }""")
+
+
+def test_a_phone_shows_dialogs_whole_and_the_way_to_an_answer_below(opened):
+    page = opened(viewport=PHONE)
+    glance = page.get_by_role("button", name="to the answer")
+    expect(glance).to_be_visible()
+    glance.click()
+    expect(page.locator("#answer-title")).to_be_in_viewport()
+    expect(glance).to_be_hidden()
+    page.get_by_role("button", name="New row").click()
+    page.get_by_label("or its text").fill(f"seniority,home\n1,{'castle' * 20}")
+    expect(page.locator("dialog")).to_contain_text("expected one of")
+    assert not cut(page)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Letter").click()
+    page.wait_for_selector("dialog.letter")
+    assert not cut(page)
 
 
 def test_dark_and_on_paper(opened):
@@ -87,6 +150,14 @@ def test_dark_and_on_paper(opened):
     expect(page.locator("main")).to_be_hidden()
     expect(page.locator(".paper h1")).to_be_visible()
     assert len(re.findall(rb"/Type\s*/Page\b", page.pdf())) == 1
+    page.emulate_media(media="screen")
+    page.keyboard.press("Escape")
+    for name in ("rows", "cohorts"):  # a filter that was not added is none
+        go(page, VIEWS[name])
+        seen(page, name)
+        page.emulate_media(media="print")
+        expect(page.locator(f"#{name}-what")).to_be_hidden()
+        page.emulate_media(media="screen")
 
 
 #: A fragment in which every part is wrong: the page starts as without it.
@@ -102,11 +173,11 @@ def test_nothing_inline_and_what_is_wrong_is_told(opened, server):
     assert "unsafe" not in policy
     assert not re.search("<style| style=| on[a-z]+=", response.text())
     page.locator("#case-id").fill("99999")
-    page.get_by_role("button", name="Open", exact=True).click()
+    with page.expect_console_message() as event:
+        page.get_by_role("button", name="Open", exact=True).click()
     expect(page.locator("#notice")).to_contain_text("There is no row 99999")
-    opened.expected(
-        "Failed to load resource: the server responded with a status of 404 (Not Found)"
-    )
+    assert "the server responded with a status of 404 (Not Found)" in event.value.text
+    opened.expected(event.value.text)
     page.locator("#case-id").fill("7")
     page.get_by_role("button", name="Open", exact=True).click()
     expect(page.locator("#case-title")).to_have_text("Applicant 7")

@@ -74,6 +74,7 @@ def test_the_keyboard_alone(opened):
         page.keyboard.press(key)
     expect(page.locator("#row-2")).to_have_attribute("aria-selected", "true")
     expect(grid).to_have_attribute("aria-activedescendant", "row-2")
+    expect(page.locator("#row-2 .id")).to_have_text("2")
     page.keyboard.press("Enter")
     expect(page.locator("#case-title")).to_have_text("Applicant 2")
 

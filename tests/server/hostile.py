@@ -20,10 +20,10 @@ HASTE, PATIENCE = 0.1, 600.0
 
 
 @contextmanager
-def running(wait):
-    """A server that solves by itself, and waits so many seconds for its clients."""
-    known, patience.HEAD_SECONDS = patience.HEAD_SECONDS, wait
-    made = ServerSettings(port=0, tokens=(TOKEN,), body_seconds=wait, rate=0)
+def running(head=PATIENCE, body=PATIENCE):
+    """A server that solves by itself, and waits so many seconds for heads and bodies."""
+    known, patience.HEAD_SECONDS = patience.HEAD_SECONDS, head
+    made = ServerSettings(port=0, tokens=(TOKEN,), body_seconds=body, rate=0)
     try:
         with Server(recipe(), small().frame, made, inline_pool()) as server:
             server.service.rows.scores.wait(600)
@@ -142,11 +142,12 @@ def outcome(back):
 
 def table():
     """Return the rows of the table: what was sent, and what became of it."""
+    late = {SLOW: {"body": HASTE}, ENDLESS: {"head": HASTE}, b"": {"head": HASTE}}
     told = {}
-    for wait in (HASTE, PATIENCE):
-        with running(wait) as server:
+    for waits in ({}, {"body": HASTE}, {"head": HASTE}):
+        with running(**waits) as server:
             for what, content in CASES:
-                if (content in (SLOW, ENDLESS, b"")) == (wait == HASTE):
+                if late.get(content, {}) == waits:
                     sending = forged(server) if content == "forged" else content
                     told[what] = outcome(sent(server, sending))
     return [(what, told[what]) for what, _ in CASES]

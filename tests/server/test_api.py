@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import jsonschema
 import numpy as np
@@ -224,6 +225,12 @@ def test_letters_and_reports_escape_every_name(served):
         assert HOSTILE not in page.text
         assert "\x1b" not in page.text
         assert "predicts" in page.text
+
+
+def test_a_letter_says_nothing_twice(served):
+    page = post(served, "letter", ids=[2]).text
+    for heading in ("What would have changed", "What was enough"):
+        assert re.search(f"<h2>{heading}[^<]*</h2>\n<p>[A-Z“]", page)
 
 
 GOOD = values_of(0)

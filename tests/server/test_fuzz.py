@@ -65,7 +65,7 @@ def fuzzed(operation, mode):
     )  # fmt: skip
     @given(case=operation.as_strategy(mode))
     def ask(case):
-        answer = case.call(headers=HEADERS)
+        answer = case.call(headers=HEADERS, timeout=600)  # the default waits 10 s
         codes[answer.status_code] += 1
         case.validate_response(answer, checks=CHECKS)
 

@@ -61,6 +61,20 @@ def test_an_option_that_a_model_cannot_be_asked_with_is_named(model, body, field
         assert client.post("/api/v1/explain", json={"ids": [0]}).status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("classes", "written"), [((0.0, 1.0), ["0", "1.0"]), ((False, True), ["false", "true"])]
+)
+def test_rows_are_filtered_by_classes_of_any_type(classes, written):
+    label = np.where(LABEL == "hi", *classes[::-1])
+    recipe = Recipe(LogisticRegression().fit(X, label), X)
+    service = Service(recipe, X, ServerSettings(), Inline(recipe))
+    with TestClient(create_app(service), "http://127.0.0.1") as client:
+        assert service.rows.scores.wait(600)
+        for name, own in zip(written, classes, strict=True):
+            found = client.get("/api/v1/rows", params={"filter": f"@class:eq:{name}"})
+            assert found.json()["matching"] == (recipe.model.predict(X) == own).sum()
+
+
 def test_nullable_numbers_are_numbers():
     whole, flag = (
         pd.array(X[:, 1].astype(int), dtype="Int64"),

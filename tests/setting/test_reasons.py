@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
 from pertinent.exceptions import InputError
@@ -74,3 +75,16 @@ def test_what_ends_early_claims_nothing(function, how):
         found = function(model, X[:10], data=X, constraints=rules, **how)
     for status, why in zip(found.status, found.reasons, strict=True):
         assert status == "infeasible" or why is None or not why.kind.claims_none
+
+
+def test_a_rule_that_is_enough_is_not_said_to_be_the_only_one():
+    """Either frozen feature is too much, and one is named: without it there is no answer yet."""
+    X = np.array([[a, b] for a in range(6) for b in range(6)], dtype=float)
+    model = DecisionTreeClassifier().fit(X, (X > 2).all(axis=1))
+    for frozen in ([0, 1], [0], [1]):
+        rules = pertinent.Constraints(frozen=frozen)
+        found = pertinent.pertinent_negatives(model, X[:1], constraints=rules)
+        assert found.status[0] == "infeasible"
+        assert len(found.reasons[0].rules) == 1
+        assert "without this rule" not in found.reason[0]
+        assert "this rule is enough for that" in found.reason[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
@@ -13,7 +14,7 @@ from jinja2 import Environment, StrictUndefined
 
 from pertinent.summary.words import shown
 from pertinent.views.beside import CAUTION, chances, rule_words
-from pertinent.views.text import change, enough, opening
+from pertinent.views.text import opening, what_was_enough, what_would_change
 
 STYLE = (
     "body{font:16px/1.5 Georgia,serif;max-width:42rem;margin:3rem auto;padding:0 1.5rem;"
@@ -59,6 +60,11 @@ def _template() -> Any:
     return how.from_string(PAGE)
 
 
+def _begun(words: str) -> str:
+    """Return a sentence that stands by itself; a name such as x0 stays as it is written."""
+    return words[:1].upper() + words[1:] if re.match(r"[a-z]{2,}(?![\w-])", words) else words
+
+
 def letter_html(
     summary: Mapping[str, Any], title: str | None = None, date: str | None = None
 ) -> str:
@@ -79,9 +85,9 @@ def letter_html(
             style=STYLE,
             date=f"{datetime.now(UTC):%d %B %Y}" if date is None else date,
             opening=opening(seen),
-            change=change(seen),
+            change=_begun(what_would_change(seen)),
             chances=chances(seen),
-            enough=enough(seen),
+            enough=_begun(what_was_enough(seen)),
             rules=rule_words(seen),
             caution=CAUTION,
         )

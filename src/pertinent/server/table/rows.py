@@ -165,7 +165,7 @@ class Rows:
         label = self.scores.label
         if one.op in ("missing", "present"):
             return (label < 0) if one.op == "missing" else (label >= 0)
-        chosen = [k for k, own in enumerate(self.classes) if _written(own) == one.value]
+        chosen = [k for k, own in enumerate(self.classes) if one.value in _spelled(own)]
         if not chosen or one.op not in ("eq", "ne"):
             raise Refusal(f"Expected {CLASS}:eq: or {CLASS}:ne: with a class of the model.", where)
         return np.asarray((label == chosen[0]) == (one.op == "eq")) & (label >= 0)
@@ -270,3 +270,9 @@ def _is_nan(values: NDArray[Any]) -> BoolArray:
 
 def _written(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _spelled(label: Any) -> tuple[str, ...]:
+    """Return how a class may be written: JSON has one number for 1 and 1.0."""
+    whole = isinstance(label, float) and label.is_integer()
+    return (_written(label), str(int(label))) if whole else (_written(label),)

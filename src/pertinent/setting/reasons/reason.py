@@ -204,9 +204,10 @@ class Reason:
         """Return that no rule could be left out, where points show it."""
         if self.without is None or not len(self.without):
             return ""
-        if len(self.rules) == 1:
-            one = "plausibility" if self.rules[0] == PLAUSIBLE else "this rule"
-            return f" (without {one} there is one)"
+        if self.rules == (PLAUSIBLE,):
+            return " (without plausibility there is one)"
+        if len(self.rules) == 1:  # others, not named, may be in the way as well
+            return " (this rule is enough for that; with no rules there is one)"
         every = "each of them" if len(self.without) == len(self.rules) else "each of the rules"
         also = ", plausibility included," if PLAUSIBLE in self.rules else ""
         return f" ({every}{also} is needed: without it, the others leave one)"

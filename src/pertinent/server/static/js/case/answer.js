@@ -1,7 +1,7 @@
 /** What was enough and what would change it, live beside the form. */
 
 import { announce, button, byId, fill, h } from "../core/dom.js";
-import { begun, className, percent, plain, withUnit } from "../core/format.js";
+import { begun, brief, classKey, className, percent, plain, withUnit } from "../core/format.js";
 import * as live from "./live.js";
 import { picture, told } from "./picture.js";
 import * as rules from "./rules.js";
@@ -21,6 +21,7 @@ export function start(places, of) {
   const panel = /** @type {HTMLElement} */ (places.answer.parentElement);
   const glance = byId("glance");
   glance.addEventListener("click", () => byId("answer-title").scrollIntoView({ behavior: "smooth" }));
+  new IntersectionObserver(([seen]) => { glance.dataset.below = seen.isIntersecting || seen.boundingClientRect.top < 0 ? "no" : "yes"; }).observe(byId("answer-title"));
   live.events.addEventListener("prediction", () => {
     fill(places.prediction, prediction());
     fill(glance, inShort());
@@ -54,14 +55,14 @@ function failure(error) {
 /** The class and its probability in one line: on a phone the answer is far below the form. */
 function inShort() {
   const { label, probabilities } = live.now.prediction;
-  const chance = probabilities?.[String(label)];
+  const chance = probabilities?.[classKey(model, label)];
   return [h("strong", {}, className(model, label)), chance === undefined ? " " : ` ${percent(chance)} `, h("span", { class: "soft" }, "to the answer ↓")];
 }
 
 /** The class and its probability. */
 function prediction() {
   const { label, probabilities } = live.now.prediction;
-  const chance = probabilities?.[String(label)];
+  const chance = probabilities?.[classKey(model, label)];
   return [
     h("p", { class: "class" }, className(model, label)),
     chance !== undefined && h("p", { class: "chance" }, `probability ${percent(chance)}`),
@@ -73,7 +74,7 @@ function prediction() {
 function chances(all, label) {
   const sorted = Object.entries(all).sort(([, a], [, b]) => b - a).slice(0, 5);
   return h("ul", { class: "chances", "aria-label": "Probability of each class" }, sorted.map(([name, share]) =>
-    h("li", { class: name === String(label) ? "won" : null }, h("span", {}, className(model, name)),
+    h("li", { class: name === classKey(model, label) ? "won" : null }, h("span", {}, className(model, name)),
       h("meter", { min: 0, max: 1, value: share, "aria-label": className(model, name) }), h("span", { class: "n" }, percent(share)))));
 }
 
@@ -143,10 +144,14 @@ function levers(values, summary) {
 function beforeAfter({ probability, summary }) {
   const target = summary.negative.target;
   if (!probability || probability.before === null || probability.after === null || target === null) return null;
+  const of = className(model, probability.of ?? target);
+  if (probability.kind !== "probability") {
+    return h("p", { class: "before-after soft" }, `The model's score of ${of}: before ${brief(probability.before)}, after ${brief(probability.after)}.`);
+  }
   const bar = (/** @type {string} */ words, /** @type {number} */ share) =>
     h("li", {}, h("span", {}, words), h("meter", { min: 0, max: 1, value: share, "aria-label": words }), h("span", { class: "n" }, percent(share)));
   return h("div", { class: "before-after" },
-    h("p", { class: "soft" }, `Probability of ${className(model, probability.of ?? target)}`),
+    h("p", { class: "soft" }, `Probability of ${of}`),
     h("ul", { class: "chances" }, bar("before", probability.before), bar("after", probability.after)));
 }
 
@@ -154,13 +159,15 @@ function beforeAfter({ probability, summary }) {
 function impossible({ reason, words }) {
   const found = reason?.rules ?? [];
   if (!found.length) return [h("p", {}, begun(words.change))];
-  const spared = reason?.minimal ? (found.length === 1 ? "; without it there is one" : "; without any one of them there is one") : "";
-  const which = found.length === 1 ? `This rule leaves no way${spared}:` : `These ${found.length} rules together leave no way${spared}:`;
+  // Minimal among themselves: rules that are not named may be in the way as well.
+  const spared = reason?.minimal ? "; each is needed: without it, the others of them leave one" : "";
+  const which = found.length === 1 ? "This rule alone leaves no way:" : `These ${found.length} rules together leave no way${spared}:`;
   return [
     h("p", {}, h("strong", {}, "Proved: nothing that the rules allow."), ` ${which}`),
     h("ul", { class: "suggestions conflict" }, found.map((rule, i) => h("li", {}, h("span", { class: "values" }, rule.words),
       rules.canRelax(rule)
         ? button("Unlock", () => rules.relax(rule), { "data-key": `unlock-${i}`, "aria-label": `Unlock: ${rule.words}` })
         : h("span", { class: "soft" }, "a limit of the model")))),
+    h("p", { class: "soft" }, "What else is in the way after an unlock is named then."),
   ];
 }

@@ -1,7 +1,7 @@
 /** A control for a value of each kind: slider, stepper, list, "missing". */
 
 import { button, h, svg } from "../core/dom.js";
-import { brief, number, plain } from "../core/format.js";
+import { number, plain, short } from "../core/format.js";
 
 /** @typedef {import("../core/types.js").Feature} Feature */
 /** @typedef {import("../core/types.js").Value} Value */
@@ -100,6 +100,8 @@ function slider(feature, id, change) {
   const name = feature.text ?? feature.name;
   const bar = h("input", { type: "range", min: low, max: high, step: "any", "aria-label": `${name}, slider` });
   const field = h("input", { id, type: "number", step: "any", inputmode: "decimal" });
+  const digits = Math.max(...[low, high, feature.typical].map((value) => String(value).length));
+  field.style.width = `${Math.min(Math.max(digits + 3, 8), 15)}ch`;
   const snap = (/** @type {number} */ value) =>
     tidy(Math.min(Math.max(low + Math.round((value - low) / step) * step, low), high), step);
   bar.addEventListener("input", () => {
@@ -128,7 +130,7 @@ function slider(feature, id, change) {
     put();
   };
   const isWhole = feature.kind === "integer";
-  const ends = h("span", { class: "ends", "aria-hidden": "true" }, h("span", {}, brief(low)), h("span", {}, brief(high)));
+  const ends = h("span", { class: "ends", "aria-hidden": "true" }, h("span", {}, short(low)), h("span", {}, short(high)));
   const node = h("span", { class: "slider" },
     h("span", { class: "track" }, histogram(feature), bar, ends),
     h("span", { class: isWhole ? "stepper" : "field" },

@@ -71,7 +71,7 @@ function outcome(answer, by) {
 /** @param {any} one @param {number} dearest */
 function group(one, dearest) {
   return h("tr", {}, h("th", { scope: "row" }, one.words), h("td", {}, number(one.n)),
-    h("td", {}, whisker(one.share, one.share_low, one.share_high, 1), percent(one.share), interval(one.share_low, one.share_high, percent)),
+    h("td", {}, whisker(one.share, one.share_low, one.share_high, 1), percent(one.share), interval(one.share_low, one.share_high, roughly)),
     h("td", {}, one.median_cost === null ? "–" : [whisker(one.median_cost, one.median_low, one.median_high, dearest), brief(one.median_cost), interval(one.median_low, one.median_high, brief)]),
     h("td", {}, (one.levers ?? []).slice(0, 3).map((/** @type {any} */ l) => `${names.get(l.feature) ?? l.feature} ${percent(l.share)}`).join(", ")));
 }
@@ -80,6 +80,12 @@ function group(one, dearest) {
 function interval(low, high, say) {
   return low === null || low === undefined || high === null || high === undefined ? null : h("span", { class: "soft" }, ` ${say(low)} to ${say(high)}`);
 }
+
+/** A number with so many decimals at most: what is uncertain has no more. @param {number} value @param {number} decimals */
+const rounded = (value, decimals) => Number(value.toFixed(decimals)) + 0;
+
+/** A share that is uncertain, in whole percent. @param {number} share */
+const roughly = (share) => `${Math.round(100 * share)}%`;
 
 /** A value with its uncertainty, on a scale from 0. @param {number} value @param {number} low @param {number} high @param {number} most */
 function whisker(value, low, high, most) {
@@ -98,9 +104,9 @@ function gap(of) {
     return h("li", {}, `${what}: `, h("strong", {}, say(one.difference)), ` (${say(one.low)} to ${say(one.high)}, 95%)`,
       h("span", { class: "soft" }, sure ? " · 0 lies outside" : " · 0 lies within: it may be chance"));
   };
-  const points = (/** @type {number} */ v) => `${brief(100 * v)} points`;
+  const points = (/** @type {number} */ v) => `${number(rounded(100 * v, 1))} points`;
   return h("div", { class: "card" }, h("h2", {}, `The gap between ${of.best} and ${of.worst}`),
-    h("ul", {}, part(of.share, points, "share with an answer"), part(of.cost, brief, "median size of the change")));
+    h("ul", {}, part(of.share, points, "share with an answer"), part(of.cost, (v) => number(rounded(v, 2)), "median size of the change")));
 }
 
 /** The rows of a group, to look at. @param {any} one @param {string} by */

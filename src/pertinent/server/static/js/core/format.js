@@ -4,6 +4,7 @@
 /** @typedef {import("./types.js").Value} Value */
 
 const GROUPED = new Intl.NumberFormat("en-US", { maximumFractionDigits: 12 });
+const COMPACT = new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: 3 });
 
 /**
  * Return a number with a thousands separator and its own digits; very large and very small ones
@@ -12,8 +13,15 @@ const GROUPED = new Intl.NumberFormat("en-US", { maximumFractionDigits: 12 });
  */
 export function number(value) {
   const size = Math.abs(value);
-  if (size !== 0 && (size >= 1e15 || size < 1e-6)) return value.toExponential(3);
+  if (size !== 0 && (size >= 1e15 || size < 1e-4)) return Number(value.toPrecision(13)).toExponential();
   return GROUPED.format(value);
+}
+
+/** A number where there is little room, such as the ends of a slider. @param {number} value */
+export function short(value) {
+  const size = Math.abs(value);
+  if (size !== 0 && (size >= 1e15 || size < 1e-3)) return value.toExponential(1);
+  return size >= 1e5 ? COMPACT.format(value) : brief(value);
 }
 
 /** A number for a glance: four digits at most. @param {number} value */
@@ -63,8 +71,8 @@ export function counted(count, noun, plural = `${noun}s`) {
   return `${number(count)} ${count === 1 ? noun : plural}`;
 }
 
-/** A sentence that stands by itself. @param {string} words */
-export const begun = (words) => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+/** A sentence that stands by itself; a name such as x0 stays as it is written. @param {string} words */
+export const begun = (words) => (/^[a-z]{2,}(?![\w-])/.test(words) ? `${words.charAt(0).toUpperCase()}${words.slice(1)}` : words);
 
 /** "a, b and c". @param {string[]} words */
 export function listed(words) {
@@ -74,7 +82,17 @@ export function listed(words) {
 
 /** A class as it is called. @param {import("./types.js").Model} model @param {Value | undefined} label */
 export function className(model, label) {
-  return model.class_words?.[String(label)] ?? plain(label);
+  return model.class_words?.[classKey(model, label)] ?? plain(label);
+}
+
+/**
+ * The name of a class in what is told by class: as Python writes it, True and 1.0 and not true and 1.
+ * @param {import("./types.js").Model} model @param {Value | undefined} label
+ */
+export function classKey(model, label) {
+  if (typeof label === "boolean") return label ? "True" : "False";
+  const text = String(label);
+  return typeof label !== "number" || Object.hasOwn(model.class_words ?? {}, text) ? text : `${text}.0`;
 }
 
 /** Whether two values are the same one. @param {Value | undefined} one @param {Value | undefined} other */
