@@ -209,7 +209,7 @@ def told(ask: Callable[[], str]) -> str:
 
 
 #: What is said below the table.
-FOOT = """Of any other classifier with a `predict` answers are *found* with `search=True`, and never
+FOOT = """Of any other model with a `predict` answers are *found* with `search=True`, and never
 proved: see [the guide](guide/search.md).
 """
 

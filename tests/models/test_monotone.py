@@ -21,7 +21,7 @@ from sklearn.preprocessing import (
 from sklearn.tree import DecisionTreeClassifier
 
 import pertinent
-from pertinent.exceptions import UnsupportedModelError
+from pertinent.exceptions import InputError, UnsupportedModelError
 from pertinent.geometry.ensembles import EnsembleRegion
 from pertinent.models.steps.monotone import RISING
 from pertinent.models.steps.once import reading_once
@@ -127,6 +127,74 @@ def test_no_number_is_asked_about_at_which_the_function_is_not_defined(function,
     assert (model.predict(from_zero.points) == model.predict(samples)).all()
 
 
+@pytest.mark.parametrize("function", [np.log, np.reciprocal, np.expm1])
+def test_what_is_enough_whatever_the_others_are_keeps_to_the_range_of_the_data(function):
+    """The other values vary as the data do, not as far as the function is defined.
+
+    Scores of single columns rise or fall, so that the worst is at a corner.
+    """
+    data, labels = X[50:, 2:], y[50:]
+    model = make_pipeline(FunctionTransformer(function), StandardScaler(), LogisticRegression())
+    model.fit(data, labels)
+    low, high = data.min(axis=0), data.max(axis=0)
+    rows = data[::20]
+    found = pertinent.pertinent_positives(
+        model, rows, "sufficient", np.median(data, axis=0), between=True, data=data
+    )
+    assert set(found.status) == {"optimal"}
+    for x, kept in zip(rows, found.kept, strict=True):
+        label, enough = model.predict(x[None]), [2]
+        for subset in ([], [0], [1]):
+            ends = [(x[j],) * 2 if j in subset else (low[j], high[j]) for j in range(2)]
+            corners = np.array([(a, b) for a in ends[0] for b in ends[1]])
+            if (model.predict(corners) == label).all():
+                enough.append(len(subset))
+        assert kept.sum() == min(enough)
+
+
+@pytest.mark.filterwarnings("ignore")  # a short fit
+def test_steep_functions_are_searched_nearby_first():
+    """Far away an exponential is so large that all else vanishes beside it."""
+    model = make_pipeline(FunctionTransformer(np.expm1), LogisticRegression(max_iter=50)).fit(X, y)
+    rules = pertinent.Constraints(bounds={j: (0.01, 20) for j in range(4)})
+    known = pertinent.pertinent_negatives(model, X[[0, 70]], constraints=rules)
+    found = pertinent.pertinent_negatives(model, X[[0, 70]])
+    assert set(known.status) == set(found.status) == {"optimal"}
+    np.testing.assert_allclose(found.objective, known.objective, rtol=1e-4)
+
+
+@pytest.mark.parametrize("last", [LogisticRegression, forest, tree])
+def test_reciprocals_are_read_above_zero(last):
+    """1 / x falls above 0 and below: numbers stay above, which is a rule like others."""
+    model = make_pipeline(FunctionTransformer(np.reciprocal), last()).fit(X, y)
+    rules = pertinent.Constraints(
+        frozen=[0, 1], bounds={2: (0.1, 7), 3: (0.1, 7)}, decimals={2: 1, 3: 1}
+    )
+    rows = X[::25]
+    found = pertinent.pertinent_negatives(model, rows, constraints=rules)
+    grid = np.round(np.arange(1, 71) / 10, 1)
+    for i, x in enumerate(rows):
+        points = np.tile(x, (70 * 70, 1))
+        points[:, 2], points[:, 3] = np.repeat(grid, 70), np.tile(grid, 70)
+        others = points[model.predict(points) != model.predict(x[None])]
+        least = np.abs(others - x).sum(axis=1).min()
+        assert found.status[i] == "optimal"
+        assert abs(found.objective[i] - least) < 1e-9
+    explainer = pertinent.Explainer(model, data=X, limits_from=None)
+    [one] = explainer.explain(X[:1])
+    assert "stay above 0" in one.text("long")
+    assert pertinent.check(one.json(), model).verdict == "holds"
+    for refused in (lambda: explainer.explain(-X[:1]), lambda: pertinent.Explainer(model, data=-X)):
+        with pytest.raises(InputError, match="explained for numbers above 0"):
+            refused()
+
+
+def test_numbers_without_a_logarithm_are_refused_by_name():
+    model = make_pipeline(FunctionTransformer(np.log), LogisticRegression()).fit(X, y)
+    with pytest.raises(InputError, match="'x0' is -5.1 in row 0 of X: the model takes a log"):
+        pertinent.pertinent_negatives(model, -X[:1])
+
+
 def test_a_model_is_read_once_whatever_is_asked(monkeypatch):
     """The cuts of a forest behind powers take long to find."""
     model = make_pipeline(PowerTransformer(), forest()).fit(X, y)
@@ -162,13 +230,13 @@ def test_categories_are_looked_up_whatever_comes_last():
             "decides by squares",
         ),
         (make_pipeline(SplineTransformer(), tree()), "rise and fall again"),
-        (make_pipeline(FunctionTransformer(np.reciprocal), tree()), "to rise everywhere"),
+        (make_pipeline(FunctionTransformer(np.sin), tree()), "to rise everywhere"),
         (
             make_pipeline(FunctionTransformer(np.log1p), OneHotEncoder(), tree()),
             "bends its columns",
         ),
     ],
-    ids=["quadratic", "splines", "reciprocal", "encoder"],
+    ids=["quadratic", "splines", "waves", "encoder"],
 )  # fmt: skip
 def test_what_is_not_exact_is_refused_with_the_reason(model, match):
     model.fit(X, y)

@@ -28,6 +28,7 @@ from pertinent.api.preparing import (
 from pertinent.density import Plausibility
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, Foreign, IntArray
+from pertinent.models.combined.searched import Searched, unsearched
 from pertinent.models.regressors import RangeClassifier, as_classifier, read_range
 from pertinent.models.steps.once import reading_once
 from pertinent.proofs import ALREADY, INFEASIBLE
@@ -99,7 +100,7 @@ class Explainer:
     rare : int
         Categories of fewer rows, and those that mean "unknown", are not suggested; 0 allows all.
     search : bool
-        For any other classifier with a ``predict``, with data: look for answers by asking it. They
+        For any other model with a ``predict``, with data: look for answers by asking it. They
         are valid and obey the rules, and are never called smallest: the status is "feasible", with
         the bound 0. Positives are those of ``method="strict"``. A model whose answers can be
         proved is explained as without it.
@@ -225,7 +226,7 @@ class Explainer:
     @property
     def _awaits_range(self) -> bool:
         """Whether the model is a regressor of which no range is asked for yet."""
-        model = self.setting.model
+        model = unsearched(self.setting.model)
         return isinstance(model, RangeClassifier) and model.is_open
 
     def towards(self, target: Any) -> tuple[Explainer, Any]:
@@ -257,7 +258,7 @@ class Explainer:
         ready = self._by_range[ends]
         return ready, ready.setting.model.target
 
-    def _within(self, model: RangeClassifier) -> Explainer:
+    def _within(self, model: RangeClassifier | Searched) -> Explainer:
         """Return the same for the classes of a range."""
         setting = replace(self.setting, model=model)
         if self._plausibility is not None:

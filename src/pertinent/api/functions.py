@@ -109,7 +109,7 @@ def pertinent_positives(
     progress : bool or callable, optional
         As in `Explainer.explain`; by itself a bar appears for alternatives only.
     search : bool
-        As in `Explainer`: for any other classifier with a ``predict``; needs ``data``.
+        As in `Explainer`: for any other model with a ``predict``; needs ``data``.
 
     Returns
     -------
@@ -205,9 +205,9 @@ def pertinent_negatives(
     >>> bool((model.predict(pn.points) == 1).all())
     True
     """
+    model, target = towards_range(model, target)
     model = to_explain(model, data, search, constraints)
     settings = settings_for(model, locals())
-    model, target = towards_range(model, target)
     setting, _ = prepare(model, X, data, settings)
     table = read_table(setting.features, X)
     places = target_places(setting, target, len(table))

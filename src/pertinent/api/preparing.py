@@ -17,7 +17,7 @@ from pertinent.geometry.ensembles.region import as_ensemble
 from pertinent.models import region_function
 from pertinent.models.combined.searched import Searched, is_read, searched
 from pertinent.models.registry import decision_region, model_classes, unread
-from pertinent.models.regressors import RangeClassifier, is_regressor, read_range
+from pertinent.models.regressors import RangeClassifier, explained, is_regressor, read_range
 from pertinent.models.steps.pipeline import features_of
 from pertinent.models.trees.gaps import may_be_missing, standing, takes_missing
 from pertinent.proofs.ensembles.conditions import Conditions
@@ -49,7 +49,8 @@ def to_explain(model: Foreign, data: Any, search: bool, rules: Constraints | Non
     """Return the model, or one to be searched where that was asked for and nothing else will do."""
     if not isinstance(search, bool):
         raise InputError(f"search must be True or False. Got {search!r} instead.")
-    if not search or is_regressor(model) or (is_read(model, data) and _are_proved(rules, model)):
+    _refuse_without_range(model)
+    if not search or (is_read(model, data) and _are_proved(rules, model)):
         return model
     return searched(model, data)
 
@@ -78,7 +79,7 @@ def advising(model: Foreign, example: Any) -> Iterator[None]:
     except UnsupportedModelError as error:
         if is_read(model, example):
             raise
-        raise unread(model, error) from error
+        raise unread(explained(model), error) from error
 
 
 def prepare(model: Foreign, X: Any, data: Any, settings: Settings) -> tuple[Setting, Table | None]:
@@ -88,7 +89,6 @@ def prepare(model: Foreign, X: Any, data: Any, settings: Settings) -> tuple[Sett
 
 
 def _prepare(model: Foreign, X: Any, data: Any, settings: Settings) -> tuple[Setting, Table | None]:
-    _refuse_without_range(model)
     region_function(model)  # an unsupported or unfitted model is named here, before any work
     features = features_of(model, X if data is None else data, settings.missing is Missing.IMPUTE)
     if settings.missing.is_value:

@@ -20,6 +20,7 @@ import numpy as np
 from pertinent.checking.tolerances import SAME, SAME_IN_SINGLE
 from pertinent.geometry.arrays import FloatArray
 from pertinent.geometry.rounding import ROUNDOFF, ROUNDOFF_SINGLE, Leading
+from pertinent.models.combined.searched import unsearched
 from pertinent.models.regressors import RangeClassifier
 from pertinent.models.steps.pipeline import final_step
 from pertinent.setting.region_key import Is
@@ -83,7 +84,8 @@ def rounded(explanations: Answered, setting: Setting) -> Rounded:
     places = {int(positive.label[0]), int(negative.target_place[0])} - {-1}
     scores = [_apart(setting, explanations, place, points) for place in places]
     unknown = _is_clipped(setting) or any(score is None for score in scores)
-    own = setting.model if isinstance(setting.model, RangeClassifier) else None
+    model = unsearched(setting.model)
+    own = model if isinstance(model, RangeClassifier) else None
     if not table.single_precision:
         off = 0.0 if unknown else max(filter(None, scores), default=0.0)
         return Rounded(off, SAME, SAME, own)

@@ -15,8 +15,8 @@ from pertinent.density.mixture import Densities
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign
 from pertinent.models import model_classes
-from pertinent.models.combined.searched import Searched
-from pertinent.models.regressors import RangeClassifier, is_regressor, read_range
+from pertinent.models.combined.searched import Searched, unsearched
+from pertinent.models.regressors import RangeClassifier, explained, is_regressor, read_range
 from pertinent.models.steps.pipeline import features_of
 from pertinent.models.steps.text import PassageClassifier, is_text_model, whole_model
 from pertinent.models.trees.gaps import may_be_missing, standing
@@ -134,26 +134,13 @@ def _asked_about(model: Foreign, question: dict[str, Any]) -> Foreign:
     The range is part of what was asked: nothing but the question says it, and all that is claimed
     is judged by it.
     """
-    stored = question.get("range")
     if "passage" in question or is_text_model(model):
         return _passage(model, question)
-    if isinstance(model, RangeClassifier):
-        model = model.regressor
-    if is_regressor(model):
-        if stored is None:
-            raise InputError("The explanation does not say which range of predictions it is about.")
-        ranged, told = RangeClassifier(model, *read_range(stored)), decode(question["classes"])
-        if np.asarray(told).tolist() != ranged.classes_.tolist():
-            raise ContradictionError(
-                f"the range {stored} has the classes {ranged.classes_.tolist()}, not "
-                f"{np.asarray(told).tolist()!r:.200}"
-            )
-        return ranged
-    if stored is not None:
-        raise InputError(
-            f"The explanation is about a range of predictions, and {type(model).__name__} is no "
-            "regressor that is known here."
-        )
+    model = unsearched(model)
+    if question.get("range") is not None:
+        model = _ranged(explained(model), question)
+    elif isinstance(model, RangeClassifier) or is_regressor(model):
+        raise InputError("The explanation does not say which range of predictions it is about.")
     if "search" not in question:
         return model
     if question["search"] is not True:
@@ -161,12 +148,22 @@ def _asked_about(model: Foreign, question: dict[str, Any]) -> Foreign:
     return _searched(model, question)
 
 
+def _ranged(model: Foreign, question: dict[str, Any]) -> RangeClassifier:
+    """Return a regressor with the range that the question says."""
+    stored, told = question["range"], np.asarray(decode(question["classes"])).tolist()
+    ranged = RangeClassifier(model, *read_range(stored))
+    if told != ranged.classes_.tolist():
+        raise ContradictionError(
+            f"the range {stored} has the classes {ranged.classes_.tolist()}, not {told!r:.200}"
+        )
+    return ranged
+
+
 def _searched(model: Foreign, question: dict[str, Any]) -> Foreign:
     """Return the model as one of which nothing is known but its predict: nothing is proved of it.
 
     Its labels are the model's own where it has some.
     """
-    model = model.model if isinstance(model, Searched) else model
     names, gaps = question["features"], question.get("missing_at", ())
     told = np.asarray(decode(question["classes"]))
     known = told if getattr(model, "classes_", None) is None else model_classes(model)

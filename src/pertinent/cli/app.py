@@ -355,7 +355,8 @@ def models(json_: AsJson = False) -> None:
             for name in one["models"]:
                 out.print(f"  {name}", highlight=False, soft_wrap=True)
         out.print(
-            "[bold]any other classifier[/]: found, not proved, with --search", highlight=False
+            "[bold]any other classifier or regressor[/]: found, not proved, with --search",
+            highlight=False,
         )
 
 

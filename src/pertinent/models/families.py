@@ -143,7 +143,10 @@ _REASONS = (
         "LogisticRegression behind PolynomialFeatures(2), or HistGradientBoostingClassifier",
     ),
     (
-        ("sklearn.gaussian_process.", "sklearn.kernel_approximation."),
+        (
+            "sklearn.gaussian_process.", "sklearn.kernel_approximation.", "SVR", "NuSVR",
+            "KernelRidge",
+        ),
         "its scores are sums of kernels of all training points, whose level sets are neither "
         "planes nor quadratic",
         "QuadraticDiscriminantAnalysis, or SVC(kernel='poly', degree=2)",
@@ -160,6 +163,11 @@ _REASONS = (
         "VotingClassifier(voting='hard') over the same members",
     ),
     (
+        ("StackingRegressor", "VotingRegressor", "BaggingRegressor", "AdaBoostRegressor"),
+        "it joins the predictions of other models, and no region is built in of what comes out",
+        "",
+    ),
+    (
         ("sklearn.semi_supervised.",),
         "it spreads labels over all training points by a kernel",
         "the classifier inside it, fitted on the labels that it gives",
@@ -169,7 +177,7 @@ _REASONS = (
         "it predicts several labels at once, and an explanation is about one class",
         "one classifier for each of the labels",
     ),
-)
+)  # fmt: skip
 _UNKNOWN = (
     "of its predict nothing is known but its answers: which points it puts into a class cannot be "
     "written down, so nothing can be proved of them"
@@ -194,3 +202,8 @@ def why_not(names: Iterable[str]) -> tuple[str, str]:
             if Family("", "", kinds).holds(full):
                 return why, instead
     return _UNKNOWN, "HistGradientBoostingClassifier or LogisticRegression"
+
+
+def why_no_range(names: Iterable[str]) -> tuple[str, str]:
+    """Return why a regressor has no exact answers, and what could be explained in its place."""
+    return why_not(names)[0], "HistGradientBoostingRegressor or Ridge"

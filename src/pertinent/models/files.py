@@ -20,7 +20,7 @@ from pertinent.geometry.arrays import Foreign
 from pertinent.models import region_function, supported_models
 from pertinent.models.combined.searched import is_read
 from pertinent.models.registry import require_classifier, require_fitted, unread
-from pertinent.models.regressors import RangeClassifier, is_regressor
+from pertinent.models.regressors import RangeClassifier, is_regressor, regressor_reader
 from pertinent.models.sound import (
     UnsafeModelError,
     rehearse,
@@ -147,12 +147,14 @@ def load_model(
             return model
         classifier = RangeClassifier(model, low=0.0) if is_regressor(model) else model
         if search and not is_read(classifier):
-            require_classifier(model)
+            require_classifier(classifier)
             require_fitted(model)
             require_sound(model)
             return model
         try:
             region_function(classifier)  # names an unsupported or unfitted model
+            if isinstance(classifier, RangeClassifier):
+                regressor_reader(model)
             require_sound(model)
             rehearse(classifier)
         except UnsupportedModelError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
@@ -25,6 +25,8 @@ RegionOf = Callable[[Foreign, Any, float], Region]
 #: What stands around a model that is searched: nothing is known of its regions.
 SEARCHED = "pertinent.models.combined.searched.Searched"
 
+REGRESSOR = "regressor"
+_NO_PREDICT = ": it has no predict"
 _DECIDES = ("predict", "decision_function", "predict_proba")
 
 
@@ -261,22 +263,36 @@ def _find(model: Foreign) -> _Entry:
 
 
 def _unsupported(model: Foreign) -> UnsupportedModelError:
+    lacking, names = _lacking(model), [name for _, name in lineage(type(model))]
+    add = "pertinent.register_model", supported_models()
+    return unsupported(model, *why_not(names), *add, lacking, search=not lacking)
+
+
+def unsupported(
+    model: Foreign,
+    why: str,
+    instead: str,
+    register: str,
+    supported: Iterable[str],
+    lacking: str = "",
+    *,
+    search: bool = True,
+) -> UnsupportedModelError:
     """Return three lines: what the model is, why there is no exact answer, what to do."""
-    own, lacking = type(model), _lacking(model)
-    why, instead = why_not(name for _, name in lineage(own))
-    short = dict.fromkeys(name.rpartition(".")[2] for name in supported_models())
-    search = "" if lacking else "search=True finds answers that are valid and not proved; or "
+    own = type(model)
+    short = dict.fromkeys(name.rpartition(".")[2] for name in supported)
+    asked = "search=True finds answers that are valid and not proved; or " if search else ""
     return UnsupportedModelError(
         f"{own.__module__}.{own.__qualname__} is not supported{lacking}.\n"
         f"Why there is no exact answer: {why}.\n"
-        f"What to do: {search}explain {instead}, fitted to what this model predicts; or add its "
-        f"regions with pertinent.register_model. Supported are: {', '.join(short)}."
+        f"What to do: {asked}explain {instead}, fitted to what this model predicts; or add its "
+        f"regions with {register}. Supported are: {', '.join(short)}."
     )
 
 
 def unread(model: Foreign, why: Exception) -> UnsupportedModelError:
     """Return a refusal of a model as three lines, from what was said where it could not be read."""
-    if "\n" in str(why) or isinstance(model, type) or _lacking(model):
+    if "\n" in str(why) or isinstance(model, type) or _lacks(model):
         return why if isinstance(why, UnsupportedModelError) else UnsupportedModelError(str(why))
     own, reason = type(model), getattr(why, "why", why)
     instead = getattr(why, "instead", "") or "`pertinent models` lists what is supported."
@@ -297,12 +313,24 @@ def require_classifier(model: Foreign) -> None:
 
 def _lacking(model: Foreign) -> str:
     """Return what a model is instead of a classifier, where it is none."""
-    if not hasattr(model, "predict"):
-        return ": it has no predict"
+    kind = estimator_kind(model)
+    if not _lacks(model) and kind != REGRESSOR:
+        return ""
+    return f": it is a {kind}, not a classifier" if hasattr(model, "predict") else _NO_PREDICT
+
+
+def _lacks(model: Foreign) -> bool:
+    """Return whether a model predicts neither classes nor numbers."""
+    kinds = (None, "classifier", REGRESSOR)
+    return not hasattr(model, "predict") or estimator_kind(model) not in kinds
+
+
+def estimator_kind(model: Foreign) -> str | None:
+    """Return what a model says that it is: "classifier", "regressor" and others; None: nothing."""
     kind = getattr(model, "_estimator_type", None)
     if kind is None and isinstance(model, BaseEstimator):
         kind = get_tags(model).estimator_type
-    return "" if kind in (None, "classifier") else f": it is a {kind}, not a classifier"
+    return kind
 
 
 def _lineage(cls: type) -> tuple[tuple[type, str], ...]:

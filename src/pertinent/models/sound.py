@@ -356,9 +356,12 @@ def _support_vectors(model: Any) -> None:
     if not hasattr(model, "_n_support"):
         return
     require(not model._sparse, "an SVC of sparse data, which is not supported in files")
-    count, classes = int(np.sum(model._n_support)), len(model.classes_)
-    pairs = classes * (classes - 1) // 2
     numbers = np.asarray(model._n_support)
+    # A number is one sum, too; its vectors are counted twice.
+    is_number = not hasattr(model, "classes_")
+    classes = 2 if is_number else len(model.classes_)
+    count = int(numbers[0] if is_number else np.sum(numbers))
+    pairs = classes * (classes - 1) // 2
     require((numbers >= 0) & (len(numbers) == classes), "numbers of support vectors")
     vectors, coefficients = model.support_vectors_, model._dual_coef_
     require(vectors.shape == (count, model.n_features_in_), "support vectors of another shape")

@@ -232,6 +232,7 @@ def sufficient_limits(
     lower[:, binary] = np.maximum(lower[:, binary], 0.0)
     upper[:, binary] = np.minimum(upper[:, binary], 1.0)
     if question.ranges is not None:
+        _open_ends(setting, lower, upper)
         lower = np.where(np.isinf(lower), question.ranges[0], lower)
         upper = np.where(np.isinf(upper), question.ranges[1], upper)
     lower[:, features.hidden], upper[:, features.hidden] = -np.inf, np.inf
@@ -251,6 +252,17 @@ def sufficient_limits(
     state = np.zeros((len(table), 0), dtype=np.int8)
     tight, _ = narrow(domain, Boxes(np.arange(len(table)), lower, upper, state))
     return tight.lower, tight.upper
+
+
+def _open_ends(setting: Setting, lower: FloatArray, upper: FloatArray) -> None:
+    """Take back, in place, the ends at which a logarithm and the like is defined: no rules."""
+    features = setting.features
+    ruled = {features.index(name) for name in setting.constraints.bounds}
+    for j, least, most in features.ends:
+        if j not in ruled:
+            column = features.first[j]
+            lower[lower[:, column] == least, column] = -np.inf
+            upper[upper[:, column] == most, column] = np.inf
 
 
 def discrete_domain(setting: Setting, table: Table) -> Domain | None:

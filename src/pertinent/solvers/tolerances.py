@@ -23,6 +23,9 @@ CASE_EXACT, CASE_CLOSED = 1e-9, 5e-5
 #: Of rows over bent columns a box is closed this far below the best cost; a row may look at so many
 #: boxes, as far away as such a cost, and adds candidates to each so often.
 BENT_CLOSED, BENT_NODES, BENT_REACH, BENT_ROUNDS = 3e-5, 400, 2.0**12, 12
+#: Curves that add so many times more far away than at the sample are steep: points are then looked
+#: for within these costs first.
+BENT_STEEP, BENT_LOOKS = 2.0**30, (1.0, 16.0, 256.0)
 #: A mix of which one value has a larger share is nearly this value.
 BENT_LOPSIDED = 0.9
 #: Of mixes that miss their rows by as much, the wider one is split: its width counts as this much.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, Foreign, IntArray
-from pertinent.models.combined.searched import Searched
+from pertinent.models.combined.searched import unsearched
 from pertinent.models.regressors import explained
 from pertinent.models.steps.text import whole_model
 from pertinent.setting.claims.instead import Instead
@@ -64,8 +64,7 @@ class Asked:
     @property
     def model(self) -> Foreign:
         """The model as its user knows it, without the range, the text or the search around it."""
-        model = whole_model(explained(self.setting.model))
-        return model.model if isinstance(model, Searched) else model
+        return whole_model(explained(unsearched(self.setting.model)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
+from pertinent.models.combined.searched import unsearched
 from pertinent.models.regressors import RangeClassifier
 from pertinent.setting.setting import Setting
 from pertinent.summary.words import Chance
@@ -30,7 +31,7 @@ def chances_of(setting: Setting, table: Table, points: FloatArray) -> tuple[str,
     -------
     tuple of str and ndarray of shape (n, n_classes)
     """
-    model = setting.model
+    model = unsearched(setting.model)
     if isinstance(model, RangeClassifier):
         return VALUE, _values(model, table, points)
     for kind, name in ((PROBABILITY, "predict_proba"), (SCORE, "decision_function")):
@@ -116,8 +117,9 @@ def chance_columns(
         "before": np.where(target < 0, np.nan, before[rows, known]),
         "after": np.where(target < 0, np.nan, at["negative"][rows, known]),
     }
-    if isinstance(setting.model, RangeClassifier):
-        ends = {"low": setting.model.low, "high": setting.model.high}
+    model = unsearched(setting.model)
+    if isinstance(model, RangeClassifier):
+        ends = {"low": model.low, "high": model.high}
         columns |= {n: np.full(len(rows), np.nan if e is None else e) for n, e in ends.items()}
     return kind, {name: np.where(np.isfinite(own), own, np.nan) for name, own in columns.items()}
 

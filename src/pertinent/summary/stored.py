@@ -19,7 +19,7 @@ import numpy as np
 from pertinent.exceptions import InputError, one_line, reading, visible_json
 from pertinent.geometry.arrays import Foreign
 from pertinent.geometry.codec import MOST_CHARACTERS, encode, read_json, record_as, require_modest
-from pertinent.models.combined.searched import Searched
+from pertinent.models.combined.searched import Searched, unsearched
 from pertinent.models.regressors import RangeClassifier
 from pertinent.models.steps.text import PassageClassifier
 from pertinent.proofs import ALREADY
@@ -149,6 +149,7 @@ def _question(explanations: Answered, row: int) -> dict[str, Any]:
 
 def _range(model: Foreign) -> dict[str, Any]:
     """Return the range that a regressor was asked for, under its key; nothing for classifiers."""
+    model = unsearched(model)
     return {"range": [model.low, model.high]} if isinstance(model, RangeClassifier) else {}
 
 

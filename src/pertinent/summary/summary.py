@@ -468,6 +468,7 @@ def rule_lines(asked: Asked) -> list[str]:
     lines += words_from_data(setting.constraints.inferred, speech)
     if setting.features.absent and not setting.features.may_lose:
         lines.append("no value becomes missing")
+    lines += _kept_in_part(setting.features, speech)
     if setting.min_proba is not None:
         lines.append(f"a probability of at least {setting.min_proba:g}")
     if setting.within is not None:
@@ -475,12 +476,25 @@ def rule_lines(asked: Asked) -> list[str]:
     return lines
 
 
+def _kept_in_part(features: Features, speech: Speech) -> list[str]:
+    """Return where numbers stay of which a function is read in one part only."""
+    named: dict[str, list[str]] = {}
+    for j in sorted(features.parts):
+        named.setdefault(features.ends_words(j), []).append(features.names[j])
+    return [
+        line
+        for where, names in named.items()
+        for line in speech.shared(names, f"stays {where}", f"stay {where}")
+    ]
+
+
 def rule_count(asked: Asked) -> int:
     """Return how many rules points must obey, each counted by itself."""
     more = (asked.setting.min_proba, asked.setting.within)
     known = asked.setting.features
     stays = bool(known.absent) and not known.may_lose  # no value becomes missing
-    return len(_limited(asked).single_rules) + sum(one is not None for one in more) + stays
+    others = sum(one is not None for one in more) + stays + len(known.parts)
+    return len(_limited(asked).single_rules) + others
 
 
 def _limited(asked: Asked) -> Constraints:

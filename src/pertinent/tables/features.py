@@ -20,6 +20,9 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.tables.numbers import is_missing
 
+#: Ends below this stand for 0: the least numbers whose logarithm, or reciprocal, is a number.
+NEXT_TO_0 = 2.0**-100
+
 
 @dataclass(frozen=True)
 class Binned:
@@ -66,6 +69,9 @@ class Features:
     ends : tuple of (int, float, float)
         Numbers of which the model takes the logarithm, the root and the like, each with the
         smallest and the largest one that it can do that with.
+    parts : frozenset of int
+        Those among them that the model takes beyond these ends, too (1 / x below 0): that they stay
+        within them is a rule, and is said.
     lost : frozenset of int
         Categorical features that may be missing: to the model a missing one is like any category
         that it does not know.
@@ -81,6 +87,7 @@ class Features:
     absent: Mapping[int, float] = field(default_factory=dict, hash=False)
     may_lose: bool = False
     ends: tuple[tuple[int, float, float], ...] = ()
+    parts: frozenset[int] = frozenset()
     lost: frozenset[int] = frozenset()
 
     def __len__(self) -> int:
@@ -104,6 +111,16 @@ class Features:
             column = points[:, self.first[j]]
             out &= (column >= least) & (column <= most)
         return out
+
+    def ends_words(self, feature: int) -> str:
+        """Return between which numbers a feature stays that has `ends`: "above 0"."""
+        least = max(low for j, low, _ in self.ends if j == feature)
+        most = min(high for j, _, high in self.ends if j == feature)
+        below = f"{most:.6g} or less" if most < np.inf else ""
+        if least == -np.inf:
+            return below
+        above = "above 0" if 0 < least < NEXT_TO_0 else f"{least:.6g} or more"
+        return f"{above} and {below}" if below else above
 
     def within_ends(self, points: FloatArray) -> FloatArray:
         """Return points of which the model can be asked: moved to `ends` where they lie beyond."""

@@ -46,6 +46,7 @@ def read_values(features: Features, X: Any, name: str = "X") -> tuple[FloatArray
         columns = source.T if by_column else source
         values = (_mixed if by_column else _numbers)(features, columns, name)
         _refuse_missing(features, values, name, row_names(source))
+        _refuse_beyond(features, values, name, row_names(source))
         return values, source
     frame = _without_extra(features, frame, name)
     names = _frame_names(features, frame, name)
@@ -53,7 +54,22 @@ def read_values(features: Features, X: Any, name: str = "X") -> tuple[FloatArray
     series = [frame.get_column(column) for column in names]
     values = (_columns if features.is_plain else _mixed)(features, series, name)
     _refuse_missing(features, values, name, row_names(frame))
+    _refuse_beyond(features, values, name, row_names(frame))
     return values, frame
+
+
+def _refuse_beyond(features: Features, values: FloatArray, name: str, rows: Sequence[Any]) -> None:
+    """Refuse numbers of which the model takes no logarithm, no root, and the like."""
+    for j, least, most in features.ends:
+        column = values[:, features.first[j]]
+        beyond = np.flatnonzero((column < least) | (column > most))
+        if len(beyond):
+            row, called = int(beyond[0]), visible(features.names[j])
+            raise InputError(
+                f"{called!r} is {column[row]:.6g} in row {rows[row]} of {name}: "
+                "the model takes a logarithm, a root, a reciprocal or the like of it, which is "
+                f"explained for numbers {features.ends_words(j)}."
+            )
 
 
 def row_names(source: Any) -> Sequence[Any]:

@@ -199,7 +199,7 @@ def test_classifiers_and_regressors_are_not_mixed_up(model, stored):
     other = json.loads(pertinent.Explainer(classifier, data=FRAME).explain(FRAME[:1])[0].json())
     with pytest.raises(InputError, match="does not say which range"):
         pertinent.check(other, model)
-    with pytest.raises(InputError, match="is about a range"):
+    with pytest.raises(InputError, match="no regressor: it predicts no numbers"):
         pertinent.check(tampered(other, (*QUESTION, "range"), [1.0, None]), classifier)
 
 

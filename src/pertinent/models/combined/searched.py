@@ -1,4 +1,7 @@
-"""Any classifier with a ``predict``: nothing is read, so answers are searched for, never proved."""
+"""Any model with a ``predict``: nothing is read, so answers are searched for, never proved.
+
+A regressor is searched as the classifier that a range of its predictions makes of it.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ class Searched:
 
     Parameters
     ----------
-    model : fitted classifier
+    model : fitted classifier, or RangeClassifier
     classes : ndarray
         Its labels.
     levels : tuple, optional
@@ -56,7 +59,7 @@ class Searched:
         names: Sequence[str] | None = None,
     ) -> None:
         self.model, self.classes_ = model, classes
-        self.searched_levels, self.searched_gaps = levels, gaps
+        self.searched_levels, self.searched_gaps, self.searched_names = levels, gaps, names
         silent = not hasattr(model, "feature_names_in_") and not hasattr(model, "n_features_in_")
         if silent and names is not None:
             self.feature_names_in_ = np.array(names, dtype=object)
@@ -68,6 +71,12 @@ class Searched:
 
     def __repr__(self) -> str:
         return f"<Searched {type(self.model).__name__}>"
+
+    def within(self, low: float | None, high: float | None) -> Searched:
+        """Return the same of a `RangeClassifier` with another range."""
+        ranged = self.model.within(low, high)
+        known = self.searched_levels, self.searched_gaps, self.searched_names
+        return Searched(ranged, ranged.classes_, *known)
 
     def predict(self, table: Foreign) -> NDArray[Any]:
         """Return the model's own predictions; a label that is not known is refused."""
@@ -86,6 +95,11 @@ class Searched:
 def opaque_region(model: Foreign, label: Any, margin: float) -> Region:
     """Return the region of which ``predict`` alone tells."""
     return Opaque(0)  # of how many columns, the features say: see `models.trees.gaps.with_gaps`
+
+
+def unsearched(model: Foreign) -> Foreign:
+    """Return a model without the search around it."""
+    return model.model if isinstance(model, Searched) else model
 
 
 def is_read(model: Foreign, example: Any = None) -> bool:
@@ -111,13 +125,25 @@ def searched(model: Foreign, data: Any) -> Searched:
             "search=True begins at real points: pass data=X_train, samples of the training data."
         )
     if getattr(model, "classes_", None) is None:
-        classes = np.unique(predicted_labels(model, data))
+        classes = _labels_seen(model, data)
     else:
         classes = model_classes(model)
     levels = _levels(model, data)
     frame = as_frame(data)
     names = None if frame is None else frame.columns
     return Searched(model, classes, levels, _gaps(model, data, levels), names)
+
+
+def _labels_seen(model: Foreign, data: Any) -> NDArray[Any]:
+    """Return the labels that a model without classes_ gives to the data; numbers are none."""
+    found = np.unique(predicted_labels(model, data))
+    if found.dtype.kind == "f" and (found % 1 != 0).any():
+        raise InputError(
+            f"{type(model).__name__} predicts numbers such as {found[0]:.6g}, and a question about "
+            "numbers needs a range: Explainer(pertinent.RangeClassifier(model), ...)"
+            ".explain(X, target=(low, high))."
+        )
+    return found
 
 
 def _levels(model: Foreign, data: Any) -> Levels | None:

@@ -16,6 +16,7 @@ from pertinent.models.regressors.ranges import read_range
 from pertinent.models.regressors.registry import (
     is_regressor,
     register_regressor,
+    regressor_reader,
     supported_regressors,
 )
 
@@ -27,5 +28,6 @@ __all__ = [
     "is_regressor",
     "read_range",
     "register_regressor",
+    "regressor_reader",
     "supported_regressors",
 ]

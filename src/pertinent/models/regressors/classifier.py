@@ -16,7 +16,12 @@ from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.region import Region
 from pertinent.models import linear
-from pertinent.models.registry import predicted_labels, register_model, require_fitted
+from pertinent.models.registry import (
+    estimator_kind,
+    predicted_labels,
+    register_model,
+    require_fitted,
+)
 from pertinent.models.regressors.linear import adds_up_in_double as linear_in_double
 from pertinent.models.regressors.ranges import Range, number_words, range_words, read_range
 from pertinent.models.regressors.registry import (
@@ -25,7 +30,6 @@ from pertinent.models.regressors.registry import (
     last_model,
     links_before,
     region_in_range,
-    supported_regressors,
 )
 
 RANGED = "pertinent.models.regressors.classifier.RangeClassifier"
@@ -37,7 +41,8 @@ class RangeClassifier:
     Parameters
     ----------
     regressor : fitted regressor
-        See `supported_regressors`.
+        See `supported_regressors`; of any other, or an object that predicts numbers, answers are
+        searched for: ``search=True``.
     low, high : float, optional
         The range, both ends included; None where there is no end. Without both, every number is
         in the range.
@@ -63,11 +68,8 @@ class RangeClassifier:
     """
 
     def __init__(self, regressor: Foreign, low: float | None = None, high: float | None = None):
-        if not is_regressor(regressor):
-            raise InputError(
-                f"{type(regressor).__name__} is no regressor that is known here. Known are: "
-                f"{', '.join(supported_regressors())}."
-            )
+        if not _may_predict_numbers(regressor):
+            raise InputError(f"{type(regressor).__name__} is no regressor: it predicts no numbers.")
         require_fitted(regressor)
         require_fitted(last_model(regressor))
         if low is not None or high is not None:
@@ -147,6 +149,14 @@ class RangeClassifier:
     def around(self, value: float, by: float) -> tuple[float, float]:
         """Return what is predicted where what the last model adds up is off by so much."""
         return links_before(self.regressor, Range()).around(value, by)
+
+
+def _may_predict_numbers(model: Foreign) -> bool:
+    """Return whether a model is a regressor, or an object that says no more than its predict."""
+    if is_regressor(model):
+        return True
+    silent = not isinstance(model, type) and estimator_kind(last_model(model)) is None
+    return silent and hasattr(model, "predict") and not hasattr(model, "classes_")
 
 
 def _before(number: float) -> float:

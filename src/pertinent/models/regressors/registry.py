@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pertinent.exceptions import UnsupportedModelError
 from pertinent.geometry.arrays import Foreign
 from pertinent.geometry.region import Region
-from pertinent.models.registry import lineage, require_function, require_names
+from pertinent.models.families import why_no_range
+from pertinent.models.registry import (
+    REGRESSOR,
+    estimator_kind,
+    lineage,
+    require_function,
+    require_names,
+    unsupported,
+)
 from pertinent.models.regressors.ranges import Range
 from pertinent.models.regressors.targets import TRANSFORMED, link_of
 from pertinent.models.steps.pipeline import PIPELINES, WRAPPERS, columns_of, is_pipeline, pull_back
@@ -54,8 +61,14 @@ def supported_regressors() -> list[str]:
 
 
 def is_regressor(model: Foreign) -> bool:
-    """Return whether a model is a regressor that is known here, alone or as the last step."""
-    return not isinstance(model, type) and registered_regressor(last_model(model)) is not None
+    """Return whether a model is a regressor, alone or as the last step.
+
+    One that is known here, or that says so itself.
+    """
+    if isinstance(model, type):
+        return False
+    last = last_model(model)
+    return registered_regressor(last) is not None or estimator_kind(last) == REGRESSOR
 
 
 def registered_regressor(model: Foreign) -> RegionInRange | None:
@@ -93,16 +106,21 @@ def links_before(model: Foreign, wanted: Range) -> Range:
     return wanted
 
 
-def region_in_range(model: Foreign, wanted: Range, margin: float) -> Region:
-    """Return where a regressor predicts within a range, in the units of its samples."""
+def regressor_reader(model: Foreign) -> RegionInRange:
+    """Return the function that was registered for a regressor, or say that there is none."""
     last = last_model(model)
     read = registered_regressor(last)
     if read is None:
-        raise UnsupportedModelError(
-            f"{type(last).__module__}.{type(last).__qualname__} is no regressor that is known "
-            f"here. Known are: {', '.join(supported_regressors())}."
-        )
-    region = read(last, links_before(model, wanted), margin)
+        names = [name for _, name in lineage(type(last))]
+        how = "pertinent.models.regressors.register_regressor", supported_regressors()
+        raise unsupported(last, *why_no_range(names), *how)
+    return read
+
+
+def region_in_range(model: Foreign, wanted: Range, margin: float) -> Region:
+    """Return where a regressor predicts within a range, in the units of its samples."""
+    read = regressor_reader(model)
+    region = read(last_model(model), links_before(model, wanted), margin)
     return pull_back(region, columns_of(model)) if _has_steps(model) else region
 
 

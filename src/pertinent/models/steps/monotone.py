@@ -48,7 +48,9 @@ RISING: dict[str, tuple[float, float]] = {
     "exp": (-np.inf, 709.0),
     "expm1": (-np.inf, 709.0),
 }
-
+#: Falling functions that come in two parts: one is read, and numbers stay in it.
+#: What comes out fits into single precision, too.
+FALLING: dict[str, tuple[float, float]] = {"reciprocal": (2.0**-120, np.inf)}
 
 #: By how much a function of a function may steepen what the inner one rounds.
 STEEPENED = 1e4
@@ -73,6 +75,8 @@ class Bent:
         The size of what the function adds up beside its value (see `Curve.beside`).
     quick : callable, optional
         The same function up to rounding, in less time: cuts are those of ``function``.
+    is_part : bool
+        Whether the step takes numbers beyond ``ends``, too: they are only not read.
     """
 
     feature: int
@@ -84,6 +88,7 @@ class Bent:
     inner: Bent | None = None
     added: float = 0.0
     quick: Callable[[FloatArray], FloatArray] | None = field(default=None, repr=False)
+    is_part: bool = False
     _known: dict[float, float] = field(default_factory=dict, repr=False)
 
     def last(self, most: FloatArray) -> FloatArray:
@@ -108,6 +113,11 @@ class Bent:
     def is_total(self) -> bool:
         """Whether every number may come."""
         return self.ends == _ALL and (self.inner is None or self.inner.is_total)
+
+    @property
+    def has_part(self) -> bool:
+        """Whether rules keep the raw number in one part of those that the steps take."""
+        return self.is_part or (self.inner is not None and self.inner.has_part)
 
     @cached_property
     def as_curve(self) -> Bent:
@@ -161,6 +171,8 @@ def bend(
     ends: tuple[float, float],
     added: Sequence[float] | None = None,
     quick: Sequence[Callable[[FloatArray], FloatArray]] | None = None,
+    *,
+    is_part: bool = False,
 ) -> Columns:
     """Return the columns bent by one function each, which add up so much beside their values."""
     columns.require_numbers(walk, step)
@@ -188,7 +200,8 @@ def bend(
             slope, offset = float(old[k, place]), float(old_shift[k])
             beside = 0.0 if added is None else added[k]
             fast = None if quick is None else quick[k]
-            bends.append(Bent(feature, column, function, ends, slope, offset, inner, beside, fast))
+            how = function, ends, slope, offset, inner, beside, fast, is_part
+            bends.append(Bent(feature, column, *how))
             more.append(k)
     wide = np.hstack([matrix, np.zeros((count, len(more)))])
     wide[more, width + np.arange(len(more))] = 1.0
@@ -197,12 +210,38 @@ def bend(
     )
 
 
-def known_function(step: Foreign) -> tuple[Callable[[FloatArray], FloatArray], Any] | None:
-    """Return the rising function of a FunctionTransformer, with its ends; None for another one."""
+def known_function(
+    step: Foreign, known: dict[str, tuple[float, float]]
+) -> tuple[Callable[[FloatArray], FloatArray], Any] | None:
+    """Return the function of a FunctionTransformer, with its ends; None where it is not known."""
     name = getattr(step.func, "__name__", "")
-    if name in RISING and step.func is getattr(np, name) and not step.kw_args:
-        return step.func, RISING[name]
+    if name in known and step.func is getattr(np, name) and not step.kw_args:
+        return step.func, known[name]
     return None
+
+
+def bend_falling(
+    step: Foreign,
+    columns: Columns,
+    walk: Walk,
+    function: Callable[[FloatArray], FloatArray],
+    ends: tuple[float, float],
+) -> Columns:
+    """Return the columns bent by a falling function: a rising one of what they are times -1."""
+    count = len(columns)
+    mirrored = columns.through(AffineMap(np.full(count, -1.0), np.zeros(count)))
+    rising = _Mirrored(function)
+    return bend(step, mirrored, walk, [rising] * count, (-ends[1], -ends[0]), is_part=True)
+
+
+@dataclass(frozen=True)
+class _Mirrored:
+    """``f(-x)``, which rises where f falls."""
+
+    function: Callable[[FloatArray], FloatArray]
+
+    def __call__(self, x: FloatArray) -> FloatArray:
+        return self.function(-x)
 
 
 #: Steps are asked about numbers of this size at most (and at least, where they must be above 0):

@@ -13,10 +13,12 @@ from pertinent.geometry.region import AffineMap
 from pertinent.models.registry import dense
 from pertinent.models.steps.clip import cut_off
 from pertinent.models.steps.monotone import (
+    FALLING,
     FAR,
     RISING,
     asked,
     bend,
+    bend_falling,
     known_function,
     power,
     quantiles,
@@ -116,15 +118,19 @@ def selector(step: Foreign, columns: Columns, walk: Walk) -> Columns:
 @register_symbolic("sklearn.preprocessing.FunctionTransformer")
 def function_transformer(step: Foreign, columns: Columns, walk: Walk) -> Columns:
     """Return the columns, bent by a known rising function; others than None are refused."""
-    known = known_function(step)
+    known = known_function(step, RISING)
     if known is not None:
         function, ends = known
         return bend(step, columns, walk, [function] * len(columns), ends)
+    known = known_function(step, FALLING)
+    if known is not None:
+        return bend_falling(step, columns, walk, *known)
     if step.func is not None and not _only_checks(step):
         name = getattr(step.func, "__name__", repr(step.func))
         raise walk.refuse(
             step, f"applies {name!r}, which is not known to be affine, or to rise everywhere: "
-            f"func=None passes through, and {', '.join(RISING)} of NumPy are known. "
+            f"func=None passes through, and {', '.join((*RISING, *FALLING))} of NumPy are "
+            "known. "
             "Put it in front of the pipeline, and explain in its units.",
         )  # fmt: skip
     return columns

@@ -201,7 +201,8 @@ def structure_of(model: Foreign, names: tuple[str, ...]) -> Features | None:
     fills = {j: v for j, v in every[0].items() if all(some.get(j) == v for some in every)}
     unused = frozenset.intersection(*(s.unused for s in found))
     ends = tuple(dict.fromkeys(end for s in found for end in s.ends))
-    return replace(first, fills=fills, unused=unused, ends=ends)
+    parts = frozenset[int]().union(*(s.parts for s in found))
+    return replace(first, fills=fills, unused=unused, ends=ends, parts=parts)
 
 
 def _structure_of(pipeline: Foreign, names: tuple[str, ...]) -> Features:
@@ -226,7 +227,9 @@ def _structure_of(pipeline: Foreign, names: tuple[str, ...]) -> Features:
     features = Features(names, False, known, frozenset(others), tuple(walk.binned))
     columns = _mapped(pipeline, features, Walk(features, recording=False))
     ends = tuple((b.feature, *b.limits()) for b in columns.bends if not b.is_total)
-    return replace(features, fills=fills, unused=_unused(columns, features), ends=ends)
+    parts = frozenset(b.feature for b in columns.bends if b.has_part)
+    unused = _unused(columns, features)
+    return replace(features, fills=fills, unused=unused, ends=ends, parts=parts)
 
 
 def filled_features(model: Foreign, names: tuple[str, ...]) -> frozenset[int]:

@@ -24,14 +24,17 @@ from pertinent.solvers.search.bent.master import Mix, cheapest_mix
 from pertinent.solvers.search.bent.moving import Places
 from pertinent.solvers.search.bent.parts import Candidates, Number, parts_of
 from pertinent.solvers.search.cases import CaseSearch, Open, TreeBuilder
+from pertinent.solvers.search.narrow import narrow, whole_boxes
 from pertinent.solvers.search.split import Splits, choose_splits
 from pertinent.solvers.tolerances import (
     BENT_CLOSED,
+    BENT_LOOKS,
     BENT_LOPSIDED,
     BENT_MEANS,
     BENT_NODES,
     BENT_REACH,
     BENT_ROUNDS,
+    BENT_STEEP,
     BENT_WIDTH,
     CASE_EXACT,
 )
@@ -80,14 +83,47 @@ class _Search(CaseSearch):
 
     def solved(self) -> Solved:
         """Return points, outcomes and proofs."""
-        t = self.task
-        with np.errstate(divide="ignore"):
-            far = np.where(t.weights > 0, BENT_REACH / t.weights, np.inf)
-        self.run(np.maximum(t.lower, t.centers - far), np.minimum(t.upper, t.centers + far))
+        for reach in BENT_LOOKS:
+            rows = np.flatnonzero(np.isinf(self.best))
+            if not len(rows) or not self._is_steep():
+                break
+            self._look_within(reach, rows)
+        # What costs more than a point that is known is of no interest.
+        self.run(*self._within(np.minimum(self.best, BENT_REACH)))
         # Without a point nothing is claimed beyond what all boxes cost; of empty ones, no cost.
         cap = np.where(np.isfinite(self.best), self.best, np.maximum(self.least, 0.0))
         proofs = BentProofs(self.roots, *self.tree.finish(), cap)
         return Solved(self.points, self.outcome(), proofs)
+
+    def _within(self, cost: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return between which values each number costs no more than so much, row by row."""
+        t = self.task
+        with np.errstate(divide="ignore"):
+            far = np.where(t.weights > 0, cost[:, None] / t.weights, np.inf)
+        return np.maximum(t.lower, t.centers - far), np.minimum(t.upper, t.centers + far)
+
+    def _is_steep(self) -> bool:
+        """Return whether curves far away add so much that all else vanishes beside it: exp, 1/x."""
+        far = self._within(np.full(len(self.task), BENT_REACH))
+        for curve in self.rows.curves:
+            here, *there = (
+                np.abs(curve(np.clip(points[:, curve.column], -1e300, 1e300)))
+                for points in (self.task.centers, *far)
+            )
+            if any((own > BENT_STEEP * (1.0 + here)).any() for own in there):
+                return True
+        return False
+
+    def _look_within(self, cost: float, rows: IntArray) -> None:
+        """Offer points that cost at most so much, where the first box has some."""
+        boxes = whole_boxes(self.domain, *self._within(np.full(len(self.task), cost)))
+        tight, empty = narrow(self.domain, boxes.take(rows))
+        none = np.full(len(rows), -1)
+        chosen = Open(tight.row, np.zeros(len(rows)), tight, none, none).take(~empty)
+        for k in range(len(chosen)):
+            box = None if is_over() else self._solve(chosen, k)
+            if box is not None and np.isfinite(box.bound):
+                self._offer_near(box, chosen, k)
 
     def gap(self, row: IntArray) -> float:
         """Return how close to the best, relatively, a box is of no interest."""
