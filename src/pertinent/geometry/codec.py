@@ -330,7 +330,8 @@ def _decode_array(record: dict[str, Any]) -> Any:
         raise InputError(f"A stored array is malformed: {str(record)[:80]}.")
     size = math.prod(shape)
     at = record.get("at", range(size))
-    if len(at) != len(values) or not all(isinstance(i, int) and 0 <= i < size for i in at):
+    told = at if "at" in record else ()
+    if len(at) != len(values) or not all(isinstance(i, int) and 0 <= i < size for i in told):
         raise InputError("A stored array has values at places that it does not have.")
     flat = np.full(size, None) if of == "object" else np.zeros(size, dtype=_DTYPES[of])
     for i, item in zip(at, values, strict=True):
