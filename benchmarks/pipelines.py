@@ -274,12 +274,11 @@ def curved_in_time(case: Case, rows: int = 12) -> list[Measure]:
         model = _encoded(case, last)
         taken, status = [], []
         for i in range(rows):
-            seconds, found = _timed(
-                lambda i=i, model=model: pertinent.pertinent_negatives(
-                    model, case.train[i : i + 1], data=case.train, constraints=rules,
-                    time_limit=LIMIT,
-                )
-            )  # fmt: skip
+            start = time.perf_counter()  # a limit is one of the clock on the wall
+            found = pertinent.pertinent_negatives(
+                model, case.train[i : i + 1], data=case.train, constraints=rules, time_limit=LIMIT
+            )
+            seconds = time.perf_counter() - start
             taken.append(seconds)
             status.append(str(found.status[0]))
         slowest = max(taken)
