@@ -9,12 +9,19 @@ turns, in processor time, without the garbage collector.
 
 Views of many rows are compared with explaining them: a table, an Arrow table, a report.
 
+Many rows are compared with HiGHS, which gets the same smallest change as a program with whole
+numbers, row by row, at equal objective: with any numbers, and with whole ones and at most two
+changes. The import is compared with scikit-learn's. Curved models over categories and whole numbers
+get a second a row.
+
 Gaussian naive Bayes behind the same encoder is compared with the search that was there before, case
 by case, in the same process: negatives of any numbers, and of whole ones with at most two changes.
 """
 
 from __future__ import annotations
 
+import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -27,6 +34,7 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 from sklearn.compose import make_column_transformer
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -34,14 +42,24 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import pertinent
 from benchmarks.bars import Measure, no_collecting, print_measures
+from benchmarks.expert import Expert
 from pertinent.demo import train_credit_model
 from pertinent.solvers.scip import mixed
+from pertinent.tables.reading import read_table
 
 #: At most so many times one ``predict`` of one row.
 MOST = 3.0
 ROWS = 15
 #: A table or report of this many rows takes at most so many times as long as explaining them.
 MANY, MOST_OF_VIEWS = 100_000, 2.0
+#: HiGHS takes at least so many times as long as a row of this many.
+MILP, MANY_ROWS = 100.0, 1000
+#: The import takes at most so many times as long as scikit-learn's.
+MOST_OF_IMPORT = 1.5
+#: Seconds that a curved model gets a row, and how much longer a row may take to stop.
+LIMIT, STOPPED = 1.0, 1.2
+#: Each side of a ratio is measured so often, in turns.
+TURNS = 9
 #: Naive Bayes takes at least so many times less than before, which gets so many seconds a row.
 FASTER, BEFORE_AT_MOST = 20.0, 10.0
 
@@ -159,15 +177,141 @@ def views_of(case: Case) -> list[Measure]:
     ]
 
 
-def sums_of(case: Case, rows: int = 12) -> list[Measure]:
-    """Return the bars of naive Bayes over numbers and categories."""
+def programs_of(case: Case) -> list[Measure]:
+    """Return the bars of many rows against programs with whole numbers."""
+    numbers = list(case.train.select_dtypes("number"))
+    ends = {n: (float(case.train[n].min()), float(case.train[n].max())) for n in numbers}
+    rules = {
+        "any numbers": pertinent.Constraints(bounds=ends),
+        "whole, two changes": pertinent.Constraints(bounds=ends, integer=numbers, max_changes=2),
+    }
+    return [
+        _against_expert(f"{case.name}: {MANY_ROWS:,} rows, {name}", case, own)
+        for name, own in rules.items()
+    ]
+
+
+@no_collecting()
+def _against_expert(name: str, case: Case, allowed: pertinent.Constraints) -> Measure:
+    explainer = pertinent.Explainer(
+        case.model, data=case.train, constraints=allowed, limits_from=None, steps_from=None, rare=0
+    )
+    setting, rows = explainer.setting, case.train[:MANY_ROWS]
+    table = read_table(setting.features, rows)
+    labels, whole = setting.predict(table), np.zeros(setting.features.dim, dtype=bool)
+    for group in setting.features.groups:
+        whole[group] = True
+    whole[[setting.features.column(one, "integer") for one in allowed.integer]] = True
+    expert = Expert(setting, whole, allowed.max_changes)
+
+    def ask() -> Any:
+        return pertinent.pertinent_negatives(case.model, rows, data=case.train, constraints=allowed)
+
+    found = ask()
+    ours, theirs, worst = [], [], 0.0
+    for turn in range(TURNS):
+        ours.append(_timed(ask)[0] / len(rows))
+        for i in (2 * turn, 2 * turn + 1):
+            value, taken = expert.solve(table.take(np.array([i])), int(labels[i]))
+            theirs.append(taken)
+            worst = max(worst, (found.objective[i] - value) / value)
+    valid = (case.model.predict(found.points) != case.model.predict(rows)).all()
+    own, other = float(np.median(ours)), float(np.median(theirs))
+    return Measure(
+        name,
+        f"{other / own:,.0f} x HiGHS ({own * 1e3:.2f} ms a row)",
+        f">= {MILP:g} x",
+        bool(other >= MILP * own and worst <= 1e-6 and valid),
+        f"excess {worst:.0e}, proved {(found.status == 'optimal').mean():.0%}"
+        f"{', all valid' if valid else ', NOT all valid'}",
+    )
+
+
+def imports() -> list[Measure]:
+    """Return the bars of what is imported, in the processor time of processes of their own."""
+    asked = {"sklearn": ["-c", "import sklearn"], "ours": ["-c", "import pertinent"]}
+    times: dict[str, list[float]] = {name: [] for name in asked}
+    for _ in range(TURNS):
+        for name, arguments in asked.items():
+            times[name].append(_of_a_process(arguments))
+    ours, theirs = (float(np.median(times[name])) for name in ("ours", "sklearn"))
+    help_ = [sys.executable, "-X", "importtime", "-m", "pertinent", "--help"]
+    told = subprocess.run(help_, capture_output=True, text=True, check=True).stderr
+    loaded = {line.rpartition("|")[2].strip() for line in told.splitlines()}
+    return [
+        Measure(
+            "import pertinent",
+            f"{ours / theirs:.2f} x import sklearn ({ours:.2f} s)",
+            f"<= {MOST_OF_IMPORT:g} x",
+            ours <= MOST_OF_IMPORT * theirs,
+            f"import sklearn {theirs:.2f} s",
+        ),
+        Measure(
+            "pertinent --help",
+            f"{len(loaded)} modules",
+            "no sklearn",
+            "sklearn" not in loaded,
+            "scikit-learn is loaded" if "sklearn" in loaded else "",
+        ),
+    ]
+
+
+def _of_a_process(arguments: list[str]) -> float:
+    """Return the processor time of a Python of its own."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, *arguments], check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def curved_in_time(case: Case, rows: int = 12) -> list[Measure]:
+    """Return the bars of curved models over categories and whole numbers, with a limit a row."""
+    numbers = list(case.train.select_dtypes("number"))
+    rules = pertinent.Constraints(integer=numbers)
+    models = {"naive Bayes": GaussianNB(), "QDA": QuadraticDiscriminantAnalysis(reg_param=0.1)}
+    out = []
+    for name, last in models.items():
+        model = _encoded(case, last)
+
+        def ask(i: int, model: Any = model) -> str:
+            row = case.train[i : i + 1]
+            found = pertinent.pertinent_negatives(
+                model, row, data=case.train, constraints=rules, time_limit=LIMIT
+            )
+            return str(found.status[0])
+
+        ask(rows)  # once beforehand, for what is imported
+        taken, status = [], []
+        for i in range(rows):
+            start = time.perf_counter()  # a limit is one of the clock on the wall
+            status.append(ask(i))
+            taken.append(time.perf_counter() - start)
+        slowest = max(taken)
+        out.append(
+            Measure(
+                f"{name}, one-hot, whole numbers: {LIMIT:g} s a row",
+                f"{slowest:.2f} s at most",
+                f"<= {STOPPED:g} s",
+                slowest <= STOPPED,
+                f"proved {np.mean([one == 'optimal' for one in status]):.0%} of {rows}",
+            )
+        )
+    return out
+
+
+def _encoded(case: Case, last: Any) -> Any:
+    """Return a model over scaled numbers and encoded categories, of the case's own predictions."""
     numbers = list(case.train.select_dtypes("number"))
     names = [name for name in case.train if name not in numbers]
     encode = make_column_transformer(
         (StandardScaler(), numbers), (OneHotEncoder(), names), sparse_threshold=0.0
     )
-    model = make_pipeline(encode, GaussianNB())
-    model.fit(case.train, case.model.predict(case.train))
+    return make_pipeline(encode, last).fit(case.train, case.model.predict(case.train))
+
+
+def sums_of(case: Case, rows: int = 12) -> list[Measure]:
+    """Return the bars of naive Bayes over numbers and categories."""
+    numbers, model = list(case.train.select_dtypes("number")), _encoded(case, GaussianNB())
     rules = {
         "any numbers": pertinent.Constraints(),
         "whole, two changes": pertinent.Constraints(integer=numbers, max_changes=2),
@@ -218,7 +362,8 @@ def measures() -> list[Measure]:
     """Return every bar of this family."""
     cases = credit(), wide()
     rows = [one for case in cases for one in measures_of(case)]
-    return rows + sums_of(cases[0]) + views_of(cases[0])
+    rows += programs_of(cases[0]) + sums_of(cases[0]) + curved_in_time(cases[0])
+    return rows + views_of(cases[0]) + imports()
 
 
 def main() -> int:

@@ -1,5 +1,7 @@
 """A check asks the model about all points at once, reads it once, and keeps nothing of it."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import pertinent
-from pertinent.models.steps import pipeline
+from pertinent.models.steps import encode, pipeline
+from pertinent.setting.claims import ranges
 from pertinent.setting.setting import Setting
 from pertinent.tables.reading import read_table
 
@@ -72,6 +75,26 @@ def test_the_model_is_asked_once_and_its_steps_are_read_once(fitted, stored, mon
         assert asked.calls["predict_proba"] - before["predict_proba"] == 1
     assert asked.calls["predict"] <= 2 * len(stored)
     assert read.calls["_walk"] == 2 * len(stored)
+
+
+def test_an_encoder_is_asked_once_for_all_its_categories(fitted, stored, monkeypatch):
+    model, _, _ = fitted
+    asked = Counting(monkeypatch, encode, "_transformed")
+    for explanation in stored:
+        assert pertinent.check(explanation, model).ok
+    # One row for each category and one that it does not know; how it takes missing ones.
+    assert asked.calls["_transformed"] == 2 * len(stored)
+
+
+def test_what_a_file_says_of_ranges_is_read_once(fitted, stored, monkeypatch):
+    model, _, _ = fitted
+    read = Counting(monkeypatch, ranges, "_Stating")
+    for explanation in stored:
+        assert pertinent.check(explanation, model).ok
+    told = sum(
+        room is not None for one in stored for room in json.loads(one)["proof"]["ranges"].values()
+    )
+    assert 0 < read.calls["_Stating"] <= told
 
 
 def test_a_model_that_is_fitted_again_in_place_is_read_again(fitted, stored):

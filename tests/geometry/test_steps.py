@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from pertinent.geometry.domain import Bins, Domain, Lattice
+from pertinent.geometry.domain import Bins, Domain, Lattice, are_on_steps
 from pertinent.geometry.region import Cell
 from pertinent.geometry.task import Task, distance
 from pertinent.proofs import status_names
@@ -18,6 +18,18 @@ from pertinent.solvers.search import narrow as search_narrow
 
 COARSE = [1, 10, 0.5, 2.5, (10, 3), (1.5, 0.2)]
 STEPS = [*COARSE, 0.1, 0.01, 25, (0.3, -0.1)]
+
+
+@pytest.mark.parametrize("off", [None, *range(len(STEPS))])
+def test_columns_are_on_their_steps_only_if_each_is(off):
+    lattice = {j + 1: lattice_of("x", given) for j, given in enumerate([*STEPS, *STEPS])}
+    values = np.full((3, 2 + len(lattice)), np.pi)
+    for j, grid in lattice.items():
+        values[:, j] = grid.at(np.array([0.0, 3.0, -7.0]))
+    assert are_on_steps(values, lattice)
+    if off is not None:
+        values[1, 1 + len(STEPS) + off] += 0.001
+        assert not are_on_steps(values, lattice)
 
 
 @pytest.mark.parametrize("given", STEPS)

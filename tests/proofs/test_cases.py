@@ -103,3 +103,21 @@ def test_what_costs_nothing_and_has_no_end_proves_nothing():
     free = Task.of(cell, np.zeros((1, 2)), np.array([1.0, 0.0]), domain=domain)
     assert proofs.bounds(paid)[0] == pytest.approx(1.0)
     assert proofs.bounds(free)[0] == 0.0
+
+
+def test_all_groups_are_narrowed_as_each_is():
+    rng = np.random.default_rng(0)
+    groups = tuple(np.array(group) for group in ([4, 1], [0], [2, 5, 7, 3]))
+    for _ in range(200):
+        low = (rng.random((5, 9)) < 0.2).astype(float)
+        high = np.where(rng.random((5, 9)) < 0.6, 1.0, low)
+        every = Domain(np.full(9, np.nan), groups)
+        boxes = Boxes(np.arange(5), low, high, np.zeros((5, 0), dtype=np.int8))
+        narrowed, empty = narrow(every, boxes)
+        alone, none = boxes, (low > high).any(axis=1)
+        for group in groups:
+            alone, gone = narrow(Domain(np.full(9, np.nan), (group,)), alone)
+            none |= gone
+        assert (empty == none).all()
+        assert (narrowed.lower[~empty] == alone.lower[~empty]).all()
+        assert (narrowed.upper[~empty] == alone.upper[~empty]).all()

@@ -298,3 +298,24 @@ def test_rows_that_are_taken_have_the_types_of_their_table(model, frame):
     for taken in (before, after):
         written = taken.write(taken.values)
         pd.testing.assert_frame_equal(written, mixed.iloc[[2, 1]])
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table, pd.DataFrame.to_numpy])
+def test_rows_that_are_lent_are_those_that_are_taken(kind):
+    frame = pd.DataFrame({"number": [1.5, 2.0, 7.0], "job": ["cook", "pilot", "clerk"]})
+    encode = ColumnTransformer([("job", OneHotEncoder(handle_unknown="ignore"), [1])])
+    encode.fit(kind(frame) if kind is pd.DataFrame.to_numpy else frame)
+    source = kind(frame.assign(job=["diver", "cook", "clerk"]))  # no encoder knows the first job
+    table = read_table(features_of(encode_of(encode), source), source)
+    rows = np.array([0, 0, 2])
+    lent, taken = table.lend(rows), table.take(rows)
+    assert (lent.values == taken.values).all()
+    assert lent.own_raw.tolist() == taken.own_raw.tolist()
+    assert [str(row) for row in lent.own_raw[:, 1]] == ["diver", "diver", "clerk"]
+    assert str(lent.write(lent.values)) == str(taken.write(taken.values))
+    assert type(lent.source) is type(taken.source)
+
+
+def encode_of(columns):
+    """Return a pipeline that begins with these columns."""
+    return make_pipeline(columns, LogisticRegression())

@@ -23,7 +23,7 @@ from pertinent.checking.foresight import foresee
 from pertinent.checking.instead import instead_findings
 from pertinent.checking.negatives import negative_findings, overlap_findings
 from pertinent.checking.positives import positive_findings
-from pertinent.checking.ranges import range_findings
+from pertinent.checking.ranges import proposed_ranges, range_findings
 from pertinent.checking.unknown import not_known, not_read
 from pertinent.exceptions import InputError, PertinentError, one_line
 from pertinent.geometry.arrays import Foreign
@@ -123,13 +123,14 @@ def _findings(explanations: Answered, document: dict[str, Any]) -> list[Finding]
     assert asked is not None
     strange = not_known(document)
     unsure = _not_known(strange) if strange else ""
-    foresee(explanations, unsure)
+    ranges = {} if unsure else proposed_ranges(explanations)
+    foresee(explanations, ranges.values())
     label = asked.setting.predict(explanations.table)
     positive = replace(explanations.positive, label=label)
     negative = replace(explanations.negative, label=label)
     target = asked_target(question, asked.setting)
     same = label[0] == explanations.positive.label[0] == explanations.negative.label[0]
-    explanations, moves = range_findings(explanations, unsure)
+    explanations, moves = range_findings(explanations, ranges, unsure)
     untouched = positive.kept & explanations.avoided[:, None]
     place = None if target is None else np.array([target])
     asks = asked.settings.norm, asked.settings.max_changes

@@ -77,8 +77,9 @@ def rebuild(document: dict[str, Any], model: Foreign) -> Answered:
     question, proof = document["proof"]["question"], document["proof"]
     model = _asked_about(model, question)
     settings = _settings(question, proof)
-    features = _features(model, question, settings)
-    table = read_table(features, _samples(question))
+    sample = _sample(question)
+    features = _features(model, question, sample, settings)
+    table = read_table(features, sample)
     table = table.lacking(_missing(question, features))
     if not question.get("single_decimals"):  # older files tell numbers in single precision by all
         table = table.in_binary()  # their digits
@@ -255,9 +256,11 @@ def _flag(question: dict[str, Any], name: str) -> bool:
     return value
 
 
-def _features(model: Foreign, question: dict[str, Any], settings: Settings) -> Features:
+def _features(
+    model: Foreign, question: dict[str, Any], sample: Any, settings: Settings
+) -> Features:
     names = tuple(str(name) for name in question["features"])
-    features = features_of(model, _samples(question), settings.missing is Missing.IMPUTE)
+    features = features_of(model, sample, settings.missing is Missing.IMPUTE)
     if settings.missing.is_value:
         may_lose = settings.missing is Missing.ALLOW
         features = may_be_missing(model, features, may_lose=may_lose)
@@ -283,7 +286,7 @@ def _standing(features: Features, stored: Any) -> Features:
     return standing(features, {j: stored[features.names[j]] for j in features.absent})
 
 
-def _samples(question: dict[str, Any]) -> Any:
+def _sample(question: dict[str, Any]) -> Any:
     """Return the sample as the kind of table it came in."""
     values, names = question["sample"], question["features"]
     number = np.float32 if question["single_precision"] else np.float64

@@ -6,26 +6,27 @@ for its points, and a point that was not foreseen goes to the model then.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
-from pertinent.checking.ranges import points_of_ranges
 from pertinent.geometry.arrays import FloatArray
+from pertinent.setting.claims.ranges import Proposals
 from pertinent.setting.results import Positives, Results
 from pertinent.summary.asked import Answered
 
 
-def foresee(explanations: Answered, unsure: str) -> None:
+def foresee(explanations: Answered, ranges: Iterable[Proposals | None]) -> None:
     """Ask the model about the sample and all points that the explanation names.
 
-    ``unsure`` says why nothing can be proved here: ranges are then not looked at.
+    ``ranges`` is what it says of how far values may move, as far as that is looked at.
     """
     asked, [instead] = explanations.asked, explanations.instead([0])
     assert asked is not None
     points = [*_points_of(explanations.positive), *_points_of(explanations.negative)]
     if instead is not None and instead.positive is not None:
         points += _points_of(instead.positive)
-    if not unsure:
-        points.append(points_of_ranges(explanations))
+    points += [one.points_at_ends() for one in ranges if one is not None]
     every = np.concatenate(points)
     every = every[asked.setting.features.takes(every)]  # a step beyond the logarithm's end is none
     asked.setting.foresee(explanations.table, every)

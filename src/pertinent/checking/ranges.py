@@ -8,60 +8,57 @@ import numpy as np
 
 from pertinent.checking.findings import CHANGE, ENOUGH, UNKNOWN, Finding, judged
 from pertinent.checking.instead import IN_ITS_PLACE
-from pertinent.geometry.arrays import FloatArray
 from pertinent.setting.claims.boxes import Answer
-from pertinent.setting.claims.ranges import points_at_ends, state_rooms
+from pertinent.setting.claims.ranges import Proposals
 from pertinent.setting.ranges import Room
 from pertinent.setting.setting import Setting
 from pertinent.summary.asked import Answered, Rooms
 from pertinent.summary.ranges.shown import MOVABLE
 
 
-def range_findings(explanations: Answered, unsure: str) -> tuple[Answered, list[Finding]]:
+def proposed_ranges(explanations: Answered) -> dict[str, Proposals | None]:
+    """Return what a file says of how far values may move, by its part of the explanation.
+
+    None where there is no answer that it could be about.
+    """
+    asked, rooms = explanations.asked, explanations.known_rooms[0]._asdict()
+    assert asked is not None
+    answers = {part: _movable(explanations, part) for part in rooms}
+    return {
+        part: Proposals(asked.setting, answers[part], [room])
+        if _is_about(asked.setting, answers[part], room)
+        else None
+        for part, room in rooms.items()
+    }
+
+
+def range_findings(
+    explanations: Answered, proposed: dict[str, Proposals | None], unsure: str
+) -> tuple[Answered, list[Finding]]:
     """Judge the stored ranges of one explanation; return it with what holds of them.
 
     Why each side ends is not taken from the file: it is decided again, and what is shown of it is
     compared with the rest of the summary.
     """
-    asked, stored = explanations.asked, explanations.known_rooms[0]
-    assert asked is not None
+    stored = explanations.known_rooms[0]
     if unsure:
         said = any(room != Room() for room in stored)
         claim = "values may move as said"
         return explanations, [Finding(claim, UNKNOWN, unsure)] if said else []
     found, findings = [], []
     for part, room in stored._asdict().items():
-        shown = _shown(asked.setting, _movable(explanations, part), room)
+        own = proposed[part]
+        shown = Room() if own is None else own.stated()[0]
         found.append(shown)
         before = IN_ITS_PLACE if part == "instead" else ""
-        own = _judged(CHANGE if part == "negative" else ENOUGH, room, shown)
-        findings += [replace(one, claim=f"{before}{one.claim}") for one in own]
+        judgements = _judged(CHANGE if part == "negative" else ENOUGH, room, shown)
+        findings += [replace(one, claim=f"{before}{one.claim}") for one in judgements]
     return replace(explanations, known_rooms=(Rooms(*found),)), findings
-
-
-def points_of_ranges(explanations: Answered) -> FloatArray:
-    """Return points that the model will be asked about, by what a file says of ranges."""
-    asked = explanations.asked
-    assert asked is not None
-    rooms = explanations.known_rooms[0]._asdict()
-    parts = [(_movable(explanations, part), room) for part, room in rooms.items()]
-    setting, none = asked.setting, explanations.table.values[:0]
-    return np.concatenate(
-        [
-            points_at_ends(setting, answer, [room]) if _is_about(setting, answer, room) else none
-            for answer, room in parts
-        ]
-    )
 
 
 def _movable(explanations: Answered, part: str) -> Answer:
     assert explanations.asked is not None
     return MOVABLE[part](explanations, explanations.asked, np.array([0]))
-
-
-def _shown(setting: Setting, answer: Answer, room: Room) -> Room:
-    """Return what of a room holds; nothing where there is no answer that it could be about."""
-    return state_rooms(setting, answer, [room])[0] if _is_about(setting, answer, room) else Room()
 
 
 def _is_about(setting: Setting, answer: Answer, room: Room) -> bool:

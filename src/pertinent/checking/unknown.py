@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from functools import cache
 from typing import Any
 
 from pertinent.density.hull import Hulls
@@ -43,7 +44,7 @@ def not_known(document: dict[str, Any]) -> list[str]:
     """Return what of a question and its answers this version does not know."""
     proof = document["proof"]
     question, instead = proof["question"], proof.get(INSTEAD) or {}
-    known = json_schema()["$defs"]["question"]["properties"]
+    known = _parts_of_a_question()
     strange = [f"question.{key}" for key in question if key not in known]
     strange += [str(key) for key in document if key not in PARTS]
     strange += [f"proof.{key}" for key in proof if key not in PROOF_PARTS]
@@ -57,6 +58,11 @@ def not_known(document: dict[str, Any]) -> list[str]:
     # A proof of a kind that is not known leaves all other claims as they are.
     others = [part for part in not_read(document) if not (CERTIFICATES in part and KIND in part)]
     return strange + [part for part in others if not part.startswith(tuple(strange))]
+
+
+@cache
+def _parts_of_a_question() -> frozenset[str]:
+    return frozenset(json_schema()["$defs"]["question"]["properties"])
 
 
 def not_read(document: dict[str, Any]) -> list[str]:

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -31,6 +32,11 @@ class _Kind:
     name: str
     cls: type
     retired: tuple[str, ...]
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names of its fields."""
+        return frozenset(f.name for f in fields(self.cls))
 
 
 _BY_NAME: dict[str, _Kind] = {}
@@ -260,7 +266,7 @@ def strange_parts(record: Any, path: str = "") -> Iterator[str]:
             return  # malformed: `decode` refuses it
         known = _BY_NAME.get(kind)
         if known is not None:
-            names = {f.name for f in fields(known.cls)} | set(known.retired)
+            names = {*known.names, *known.retired}
         elif kind in _PARTS:
             names = _PARTS[kind]
         elif "." in kind:
@@ -285,11 +291,10 @@ def _encode_dataclass(value: Any) -> dict[str, Any]:
 
 
 def _decode_dataclass(kind: _Kind, record: dict[str, Any], unknown: Callable[[str], Any]) -> Any:
-    names = {f.name for f in fields(kind.cls)}
     skipped = {"type", *kind.retired}
     given = {key: decode(value, unknown) for key, value in record.items() if key not in skipped}
-    if not set(given) <= names:
-        raise InputError(f"A stored {kind.name!r} has unknown parts {set(given) - names}.")
+    if not given.keys() <= kind.names:
+        raise InputError(f"A stored {kind.name!r} has unknown parts {given.keys() - kind.names}.")
     try:
         made = kind.cls(**given)
     except TypeError as error:
@@ -330,7 +335,8 @@ def _decode_array(record: dict[str, Any]) -> Any:
         raise InputError(f"A stored array is malformed: {str(record)[:80]}.")
     size = math.prod(shape)
     at = record.get("at", range(size))
-    if len(at) != len(values) or not all(isinstance(i, int) and 0 <= i < size for i in at):
+    told = at if "at" in record else ()
+    if len(at) != len(values) or not all(isinstance(i, int) and 0 <= i < size for i in told):
         raise InputError("A stored array has values at places that it does not have.")
     flat = np.full(size, None) if of == "object" else np.zeros(size, dtype=_DTYPES[of])
     for i, item in zip(at, values, strict=True):

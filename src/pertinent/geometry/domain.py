@@ -8,6 +8,7 @@ stay. A purely continuous problem has no `Domain`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -122,6 +123,17 @@ class Lattice:
     def _decimal(self, units: FloatArray) -> FloatArray:
         digits = self.decimals
         return np.asarray(units / 10.0**digits if digits >= 0 else units * 10.0**-digits)
+
+
+def are_on_steps(values: FloatArray, lattice: Mapping[int, Lattice]) -> bool:
+    """Return whether all values of the columns with a lattice are numbers of it.
+
+    Columns of like steps are looked at together.
+    """
+    alike: dict[Lattice, list[int]] = {}
+    for j, steps in lattice.items():
+        alike.setdefault(steps, []).append(j)
+    return all(steps.has(values[:, columns]).all() for steps, columns in alike.items())
 
 
 @dataclass(frozen=True, eq=False)

@@ -114,14 +114,27 @@ def _worst_linear(
     at_low = _at_end(piece.G, slopes, low, origin, -1.0)
     at_high = _at_end(piece.G, slopes, high, origin, 1.0)
     most = np.maximum(at_low, at_high).sum(axis=1) + constant
-    for group in groups:
-        # Exactly one column is 1: all are at 0, but for the one that gains most by it.
-        some = group[high[group] >= 1]
-        gain = (at_high - at_low)[:, some].max(axis=1, initial=0.0 if not len(some) else -np.inf)
-        most += (at_low - np.maximum(at_low, at_high))[:, group].sum(axis=1) + gain
+    if len(groups):
+        most = most + _most_by_groups(at_low, at_high, high, groups)
     if piece.sums is not None:
         most = most + 2 * unit * _most_added_up(piece.sums, low, high)
     return np.asarray(most)
+
+
+def _most_by_groups(
+    at_low: FloatArray, at_high: FloatArray, high: FloatArray, groups: Groups
+) -> FloatArray:
+    """Return what is left of each row, added up over groups, if one column of each is 1.
+
+    All are at 0, but for the one that gains most by it; if none may be 1, all are.
+    """
+    columns, starts = np.concatenate(groups), np.cumsum([0, *map(len, groups[:-1])])
+    low, top = at_low[:, columns], np.maximum(at_low, at_high)[:, columns]
+    can = high[columns] >= 1
+    gain = np.where(can, at_high[:, columns] - low, -np.inf)
+    most = np.maximum.reduceat(gain, starts, axis=1)
+    most = np.where(np.maximum.reduceat(can, starts), most, 0.0)
+    return np.asarray((most + np.add.reduceat(low - top, starts, axis=1)).sum(axis=1))
 
 
 def _corners(low: FloatArray, high: FloatArray) -> FloatArray | None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from pertinent.exceptions import InputError
 from pertinent.geometry.arrays import FloatArray, IntArray, Limits
-from pertinent.geometry.domain import Domain, Lattice
+from pertinent.geometry.domain import Domain, Lattice, are_on_steps
 from pertinent.geometry.region import Cell
 from pertinent.rules.form import RuleFields, ends_of, lattice_of, require_well_formed
 from pertinent.rules.inferred import CATEGORIES, RANGE, FromData, Inferred
@@ -192,7 +192,7 @@ class Constraints(RuleFields):
             least, most = table.limits_held((least, most))
         first, last = data.limits
         theirs = bool(len(strange) and samples[:, strange].any())
-        theirs |= any(not steps.has(samples[:, j]).all() for j, steps in lattice.items())
+        theirs |= not are_on_steps(samples, lattice)
         theirs |= bool(self.inferred) and bool(((samples < first) | (samples > last)).any())
         rows = len(samples) if self.depends_on_sample or theirs else 1
         lower, upper = np.empty((rows, features.dim)), np.empty((rows, features.dim))
@@ -358,7 +358,7 @@ class Constraints(RuleFields):
         offset[list(lattice)] = [steps.offset for steps in lattice.values()]
         single = np.zeros(features.dim, dtype=bool)
         single[list(lattice)] = [steps.single for steps in lattice.values()]
-        off = any(not steps.has(samples[:, j]).all() for j, steps in lattice.items())
+        off = not are_on_steps(samples, lattice)
         with np.errstate(divide="ignore"):
             scale = 1.0 / weights
         return Domain(

@@ -344,7 +344,7 @@ class Setting:
         self._foreseen, foreseen = None, self._foreseen or Foreseen()
         every = foreseen.missing(np.concatenate([table.values, points]))
         if len(every):
-            many = replace(table.take(np.zeros(len(every), dtype=np.int64)), values=every)
+            many = replace(table.lend(np.zeros(len(every), dtype=np.int64)), values=every)
             foreseen.note(every, self.predict(many))
         self._foreseen = foreseen
 

@@ -149,6 +149,12 @@ class Features:
         return found
 
     @cached_property
+    def numbers(self) -> IntArray:
+        """The features that hold numbers, of which none may be missing."""
+        found = [j for j in range(len(self)) if not self.is_category(j) and j not in self.absent]
+        return np.array(found, dtype=np.int64)
+
+    @cached_property
     def _widths(self) -> IntArray:
         widths = np.ones(len(self), dtype=np.int64)
         for j, levels in enumerate(self.levels):

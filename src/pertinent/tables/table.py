@@ -44,6 +44,19 @@ _OF_COLUMNS = (
 
 
 @dataclass(frozen=True, eq=False)
+class _Part:
+    """Some rows of a source."""
+
+    source: Any
+    rows: IntArray | slice
+
+    def taken(self) -> Any:
+        """Return the rows; None where the source has none that can be taken."""
+        known = isinstance(self.source, nw.DataFrame | np.ndarray)
+        return self.source[self.rows] if known else None
+
+
+@dataclass(frozen=True, eq=False)
 class Table:
     """Samples as an array, and the way back to the kind of table they came in.
 
@@ -53,7 +66,7 @@ class Table:
 
     features: Features
     values: FloatArray
-    source: Any = field(repr=False)
+    given: Any = field(repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", read_only(self.values))
@@ -62,9 +75,19 @@ class Table:
         return len(self.values)
 
     @cached_property
+    def source(self) -> Any:
+        """The samples as they came, or None; of a part that is lent, taken when it is asked for."""
+        return self.given.taken() if isinstance(self.given, _Part) else self.given
+
+    @property
+    def _like(self) -> Any:
+        """A source of the same kind and columns, whatever rows it has: nothing is taken for it."""
+        return self.given.source if isinstance(self.given, _Part) else self.given
+
+    @cached_property
     def _schema(self) -> Mapping[str, Any]:
         """The types of the source's columns, asked for once."""
-        return dict(self.source.schema)
+        return dict(self._like.schema)
 
     @cached_property
     def _kinds(self) -> Mapping[str, str]:
@@ -74,14 +97,14 @@ class Table:
     @cached_property
     def single_precision(self) -> bool:
         """Whether answers are handed out as float32."""
-        if isinstance(self.source, nw.DataFrame):
+        if isinstance(self._like, nw.DataFrame):
             return "f" in self._kinds.values()
-        return getattr(self.source, "dtype", None) == np.float32
+        return getattr(self._like, "dtype", None) == np.float32
 
     @cached_property
     def single_columns(self) -> BoolArray:
         """Which columns of ``values`` are handed out as float32."""
-        if not isinstance(self.source, nw.DataFrame):
+        if not isinstance(self._like, nw.DataFrame):
             return np.full(self.features.dim, self.single_precision)
         single = np.zeros(self.features.dim, dtype=bool)
         for j, name in enumerate(self._source_names()):
@@ -144,7 +167,7 @@ class Table:
     @cached_property
     def booleans(self) -> IntArray:
         """The columns of ``values`` that hold truth values, by the type of their source."""
-        if isinstance(self.source, nw.DataFrame):
+        if isinstance(self._like, nw.DataFrame):
             truths = [self._kinds[name] == "b" for name in self._source_names()]
         elif self.all_truths:
             truths = [True] * len(self.features)
@@ -190,11 +213,11 @@ class Table:
 
     def whole_features(self) -> dict[int, bool]:
         """Return the features of whole numbers by the type of their source; True where signed."""
-        if isinstance(self.source, nw.DataFrame):
+        if isinstance(self._like, nw.DataFrame):
             kinds = [self._kinds[name] for name in self._source_names()]
             whole = {j: kind == "i" for j, kind in enumerate(kinds) if kind in ("i", "u")}
-        elif isinstance(self.source, np.ndarray) and self.source.dtype.kind in "iu":
-            whole = dict.fromkeys(range(len(self.features)), self.source.dtype.kind == "i")
+        elif isinstance(self._like, np.ndarray) and self._like.dtype.kind in "iu":
+            whole = dict.fromkeys(range(len(self.features)), self._like.dtype.kind == "i")
         else:
             return {}
         return {j: signed for j, signed in whole.items() if not self.features.is_category(j)}
@@ -202,17 +225,26 @@ class Table:
     @property
     def all_truths(self) -> bool:
         """Whether the samples came as an array of truth values."""
-        return isinstance(self.source, np.ndarray) and self.source.dtype == bool
+        return isinstance(self._like, np.ndarray) and self._like.dtype == bool
 
     def take(self, rows: IntArray | slice) -> Table:
         """Return some of the rows, of the source as of the values; all of them are the table."""
         if _is_every(rows, len(self)):
             return self
-        is_array = isinstance(self.source, np.ndarray)
-        known = isinstance(self.source, nw.DataFrame) or is_array
-        source = self.source[rows] if known else None
+        return self._part(rows, _Part(self.source, rows).taken())
+
+    def lend(self, rows: IntArray) -> Table:
+        """Return the same to whoever is done with it at once: no row of the source is copied.
+
+        To copy one sample many times, as a frame, takes longer than to judge as many points of it.
+        """
+        if _is_every(rows, len(self)):
+            return self
+        return self._part(rows, _Part(self.source, rows))
+
+    def _part(self, rows: IntArray | slice, source: Any) -> Table:
         taken = Table(self.features, self.values[rows], source)
-        if known:
+        if source is not None:
             found = self.__dict__
             taken.__dict__.update({name: found[name] for name in _OF_COLUMNS if name in found})
         return taken
@@ -264,7 +296,9 @@ class Table:
                 values[:, j] = self._number_or_gap(j, points)
             return values
         out = np.empty((len(points), len(self.features)), dtype=object)
-        for j in range(len(self.features)):
+        numbers = [j for j in self.features.numbers.tolist() if j not in self.features.unused]
+        out[:, numbers] = points[:, self.features.first[numbers]]
+        for j in set(range(len(self.features))).difference(numbers):
             out[:, j] = self._raw_column(j, points)
         return out
 
@@ -276,8 +310,8 @@ class Table:
     @cached_property
     def _all_numbers(self) -> bool:
         """Return whether every feature that the model does not look at is a number as well."""
-        kind = getattr(getattr(self.source, "dtype", None), "kind", "O")
-        if self.source is None or kind in "fiub":
+        kind = getattr(getattr(self._like, "dtype", None), "kind", "O")
+        if self._like is None or kind in "fiub":
             return True
         unused = self.features.unused
         return all(reads_as_numbers(self._source_column(j)) for j in unused)
@@ -329,28 +363,28 @@ class Table:
     @property
     def takes_any_points(self) -> bool:
         """Whether points go to the model as plain numbers, whichever sample they belong to."""
-        return isinstance(self.source, np.ndarray) and self.features.is_plain and self._all_numbers
+        return isinstance(self._like, np.ndarray) and self.features.is_plain and self._all_numbers
 
     def for_model(self, points: FloatArray) -> Any:
         """Return points as the model's ``predict`` takes them.
 
         There may be several points of each sample: those of all samples in their order, then again.
         """
-        if self.features.named and isinstance(self.source, nw.DataFrame):
+        if self.features.named and isinstance(self._like, nw.DataFrame):
             if self.features.is_plain and not self._has_other_dtypes():
                 return self._plain_frame(points)
-            if self.source.implementation.is_pandas():
+            if self._like.implementation.is_pandas():
                 return self._pandas_frame(points, self.features.names)
             frame = self._frame(points, self.features.names)
             native = frame.to_native()
             return native if _takes(frame) else native.to_pandas()
-        if not self.features.is_plain and isinstance(self.source, nw.DataFrame):
+        if not self.features.is_plain and isinstance(self._like, nw.DataFrame):
             return self._frame(points, self._source_names()).to_native()
         return self._array(points)
 
     def _plain_frame(self, points: FloatArray) -> Any:
         """Return numbers as a frame without copying them column by column."""
-        backend = self.source.implementation
+        backend = self._like.implementation
         chosen: Any = "pandas" if backend.is_pyarrow() else backend
         names = list(self.features.names)
         return nw.from_numpy(self._array(points), names, backend=chosen).to_native()
@@ -364,7 +398,7 @@ class Table:
 
     def write(self, points: FloatArray) -> Any:
         """Return one point for each row, as the kind of table the samples came in."""
-        if not isinstance(self.source, nw.DataFrame):
+        if not isinstance(self._like, nw.DataFrame):
             return self._array(points)
         frame = self._frame(points, self.source.columns)
         if len(points) == len(self.source):
@@ -376,7 +410,7 @@ class Table:
         values = self.raw(points)
         if self.all_truths:
             return _as_truths(values)
-        if values.dtype == object and getattr(self.source, "dtype", np.dtype(object)).kind in "fiu":
+        if values.dtype == object and getattr(self._like, "dtype", np.dtype(object)).kind in "fiu":
             values = values.astype(float)  # categories that are numbers in a table of numbers
         single = values.dtype != object and self.single_precision and self.single_columns.all()
         return values.astype(np.float32) if single else values
@@ -384,7 +418,7 @@ class Table:
     def _source_names(self) -> Sequence[str]:
         """Return the source's names of the features, in the features' order."""
         own = self.features.names
-        columns: Sequence[str] = self.source.columns
+        columns: Sequence[str] = self._like.columns
         return own if set(own) == set(columns) else columns
 
     def _source_column(self, j: int) -> Any:
@@ -400,15 +434,15 @@ class Table:
         if self.features.is_plain and not self._has_other_dtypes() and self._all_numbers:
             values = self._array(points)
             data = {name: values[:, order[name]] for name in columns}
-            return nw.from_dict(data, backend=self.source.implementation)
-        if self.source.implementation.is_pandas():
+            return nw.from_dict(data, backend=self._like.implementation)
+        if self._like.implementation.is_pandas():
             return nw.from_native(self._pandas_frame(points, columns), eager_only=True)
         series = {name: self._series(name, order[name], points) for name in columns}
-        kind = type(self.source.to_native())
+        kind = type(self._like.to_native())
         native = {name: column.to_native() for name, column in series.items()}
-        if self.source.implementation.is_pyarrow():
+        if self._like.implementation.is_pyarrow():
             return nw.from_native(kind.from_pydict(native), eager_only=True)
-        return nw.from_dict(series, backend=self.source.implementation)
+        return nw.from_dict(series, backend=self._like.implementation)
 
     def _has_other_dtypes(self) -> bool:
         """Whether any column is anything but float64."""
@@ -423,12 +457,12 @@ class Table:
             if missing is not None:
                 values = pandas_column(self._pandas_types[name], values, missing=missing)
             data[name] = values
-        return type(self.source.to_native())(data)
+        return type(self._like.to_native())(data)
 
     @cached_property
     def _pandas_types(self) -> Mapping[str, Any]:
         """The types of the source's columns as pandas knows them."""
-        types: Mapping[str, Any] = self.source.to_native().dtypes.to_dict()
+        types: Mapping[str, Any] = self._like.to_native().dtypes.to_dict()
         return types
 
     def _typed(self, name: str, j: int, points: FloatArray) -> tuple[Any, bool | None]:
@@ -452,11 +486,11 @@ class Table:
 
     def _series(self, name: str, j: int, points: FloatArray) -> Any:
         """Return one column in the type of its source, where its values allow that."""
-        backend, (values, missing) = self.source.implementation, self._typed(name, j, points)
+        backend, (values, missing) = self._like.implementation, self._typed(name, j, points)
         if missing is None:
             kept = nw.Float32 if self._kinds[name] == "f" else nw.Float64
             return nw.new_series(name, values, kept, backend=backend)
-        column = self.source.get_column(name)
+        column = self._like.get_column(name)
         kind = None if column.dtype == nw.Object else column.dtype
         made = nw.new_series(name, values, kind, backend=backend)
         if not backend.is_pyarrow():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -11,6 +13,7 @@ from pertinent.geometry.arrays import FloatArray, Foreign
 from pertinent.geometry.region import AffineMap
 from pertinent.models.registry import dense
 from pertinent.models.steps.clip import group_of
+from pertinent.models.steps.once import once
 from pertinent.models.steps.walk import Columns, Walk, register_symbolic
 from pertinent.models.tolerances import OFF_EDGE
 from pertinent.tables.features import Binned
@@ -35,12 +38,15 @@ def encoder(step: Foreign, columns: Columns, walk: Walk) -> Columns:
     if walk.recording:
         # A TargetEncoder gives unknown categories the overall mean.
         takes_unknown = getattr(step, "handle_unknown", "ignore") != "error"
-        base = [known[0] for known in step.categories_]
+        base, every = [known[0] for known in step.categories_], []
         for k, (j, known) in enumerate(zip(columns.raw, step.categories_, strict=True)):
             usable = [v for v in known.tolist() if not _encodes_to_nan(step, v)]
             tells = not takes_unknown or _tells_missing(step, base, k)
             walk.declare(int(j), usable, takes_unknown, tells)
-        return columns.constant(_ask(step, [base])[0])
+            every.append([*usable, UNKNOWN] if takes_unknown else usable)
+        # Asked for all that the next walk asks for, unless another encoder reads them as well.
+        first = [own[0] if own else known for own, known in zip(every, base, strict=True)]
+        return columns.constant(_ask(step, _probes(first, every))[0])
     return _encoded(step, columns)
 
 
@@ -73,13 +79,16 @@ def _encoded(step: Foreign, columns: Columns) -> Columns:
         levels[0] if levels else categories[0]
         for levels, categories in zip(known, step.categories_, strict=True)
     ]
-    probes, targets = [list(base)], []
-    for k, j in enumerate(columns.raw):
-        values = [*known[k], UNKNOWN] if features.has_other(int(j)) else list(known[k])
-        for value, column in zip(values, features.columns_of(int(j)), strict=True):
-            probes.append([*base[:k], value, *base[k + 1 :]])
-            targets.append(column)
-    answers = _ask(step, probes)
+    values = [
+        [*own, UNKNOWN] if features.has_other(int(j)) else list(own)
+        for j, own in zip(columns.raw, known, strict=True)
+    ]
+    targets = [
+        column
+        for j, own in zip(columns.raw, values, strict=True)
+        for _, column in zip(own, features.columns_of(int(j)), strict=True)
+    ]
+    answers = _ask(step, _probes(base, values))
     matrix = np.zeros((answers.shape[1], features.dim))
     for column, answer in zip(targets, answers[1:], strict=True):
         matrix[:, column] += answer - answers[0]
@@ -87,7 +96,18 @@ def _encoded(step: Foreign, columns: Columns) -> Columns:
     return Columns(features, AffineMap(matrix, answers[0]), raw, ())
 
 
+def _probes(base: Sequence[Any], values: Sequence[Sequence[Any]]) -> list[list[Any]]:
+    """Return the base row, and then rows of which one column has another value."""
+    others = [[*base[:k], value, *base[k + 1 :]] for k, own in enumerate(values) for value in own]
+    return [list(base), *others]
+
+
 def _ask(step: Foreign, rows: list[list[Any]]) -> FloatArray:
+    """Return what the encoder makes of some rows; in one call the same rows are asked for once."""
+    return once("encoded", step, tuple(map(tuple, rows)), partial(_transformed, step, rows))
+
+
+def _transformed(step: Foreign, rows: list[list[Any]]) -> FloatArray:
     table = np.empty((len(rows), len(rows[0])), dtype=object)
     for i, row in enumerate(rows):
         for k, value in enumerate(row):

@@ -175,14 +175,30 @@ class Parts:
             paid = np.abs(moved - own) - np.abs(now - own)
             change = np.minimum(change, weights[j] * paid + slopes[:, j] * (moved - now))
         total = np.asarray(change.sum(axis=1))
-        for group in self.groups:
-            c = centers[:, group]
-            price = weights[group] * (np.abs(1.0 - c) - np.abs(c)) + slopes[:, group]
-            now = (price * start[:, group]).sum(axis=1)
-            total += np.where(boxes.upper[:, group] >= 1.0, price, np.inf).min(axis=1) - now
+        if self.groups:
+            total = self._least_of_groups(total, slopes, weights, centers, start, boxes)
         for bins in self.binned:
             total += _least_of_bins(bins, slopes, weights, centers, start, boxes)
         return total
+
+    def _least_of_groups(
+        self,
+        total: FloatArray,
+        slopes: FloatArray,
+        weights: FloatArray,
+        centers: FloatArray,
+        start: FloatArray,
+        boxes: Boxes,
+    ) -> FloatArray:
+        """Return the total, and the least changes of all groups added to it one by one."""
+        j = np.concatenate(self.groups)
+        first = np.cumsum([0, *map(len, self.groups[:-1])])
+        c = centers[:, j]
+        price = weights[j] * (np.abs(1.0 - c) - np.abs(c)) + slopes[:, j]
+        now = np.add.reduceat(price * start[:, j], first, axis=1)
+        can = np.where(boxes.upper[:, j] >= 1.0, price, np.inf)
+        change = np.minimum.reduceat(can, first, axis=1) - now
+        return np.asarray(np.cumsum(np.column_stack([total, change]), axis=1)[:, -1])
 
 
 def _least_of_bins(

@@ -45,8 +45,8 @@ def narrow(domain: Domain, boxes: Boxes) -> tuple[Boxes, BoolArray]:
         _keep_own_values(domain, state, own, low, high)
         _leave_own_values(domain, state, own, low, high)
     _to_allowed_numbers(domain, boxes.row, low, high)
-    for group in domain.groups:
-        empty |= _one_is_chosen(group, low, high)
+    if domain.groups:
+        empty |= _one_of_each_is_chosen(domain, low, high)
     for _ in range(ROUNDS if domain.bins else 0):
         for bins in domain.bins:
             empty |= _number_in_bins(bins, low, high)
@@ -120,6 +120,18 @@ def _one_is_chosen(columns: IntArray, low: FloatArray, high: FloatArray) -> Bool
     high[:, columns] = possible
     low[:, columns] = possible & (left == 1)[:, None]
     return np.asarray(left == 0)
+
+
+def _one_of_each_is_chosen(domain: Domain, low: FloatArray, high: FloatArray) -> BoolArray:
+    """Do the same for all groups: they share no column."""
+    columns, starts, group = domain.grouped
+    sure = (low[:, columns] > 0).astype(np.int64)
+    alone = np.add.reduceat(sure, starts, axis=1)[:, group] == sure
+    possible = (high[:, columns] >= 1.0) & alone
+    left = np.add.reduceat(possible.astype(np.int64), starts, axis=1)
+    high[:, columns] = possible
+    low[:, columns] = possible & (left == 1)[:, group]
+    return np.asarray((left == 0).any(axis=1))
 
 
 def _number_in_bins(bins: Bins, low: FloatArray, high: FloatArray) -> BoolArray:

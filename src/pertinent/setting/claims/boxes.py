@@ -176,7 +176,7 @@ class ShownBoxes:
         """Return what `judge` is asked about points of the samples of these rows."""
         answer, rules = self.answer, RowRules(None, self.answer.changes)
         labels, limits = answer.labels[rows], (self.low[rows], self.high[rows])
-        return Ask(answer.table.take(rows), points, Kind.IS, labels, *limits, rules)
+        return Ask(answer.table.lend(rows), points, Kind.IS, labels, *limits, rules)
 
     def holds(self, i: int, low: FloatArray, high: FloatArray) -> bool:
         """Return whether a box lies in the class, obeys relations and is dense enough."""
@@ -187,7 +187,7 @@ class ShownBoxes:
             return False
         if ((low < self.low[i]) | (high > self.high[i]))[self._visible].any():
             return False
-        groups = [g for g in self.setting.features.groups if (low[g] < high[g]).any()]
+        groups = self._free_groups(low < high)
         if not all(self._in_trees(i, *one, low, high, groups) for one in sums):
             return False
         for pieces, unit in unions:
@@ -195,6 +195,17 @@ class ShownBoxes:
             if left is None or not all(self._asked(i, *sliver) for sliver in left):
                 return False
         return True
+
+    def _free_groups(self, free: BoolArray) -> list[IntArray]:
+        """Return the groups of which some column is free."""
+        groups = self.setting.features.groups
+        if not groups or not free[self._in_groups].any():  # most often
+            return []
+        return [group for group in groups if free[group].any()]
+
+    @cached_property
+    def _in_groups(self) -> IntArray:
+        return np.concatenate(self.setting.features.groups)
 
     def _is_between_steps(self, i: int, low: FloatArray, high: FloatArray) -> bool:
         """Return whether some column of a box has no value in it: neither a step nor the own."""
@@ -241,7 +252,7 @@ class ShownBoxes:
             return True
         if self.sums_of(int(self.answer.labels[i])):
             return False  # categories were looked at one after the other, as far as that helps
-        groups = [g[high[g] >= 1] for g in self.setting.features.groups if (low[g] < high[g]).any()]
+        groups = [g[high[g] >= 1] for g in self._free_groups(low < high)]
         if not groups or math.prod(map(len, groups)) > MOST_CATEGORIES:
             return False
         every = np.concatenate([g for g in self.setting.features.groups if low[g].max() < 1])

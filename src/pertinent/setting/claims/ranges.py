@@ -50,16 +50,28 @@ def state_rooms(setting: Setting, answer: Answer, proposed: Sequence[Room]) -> l
     proposed : sequence of Room
         One for each row; ends are not looked at.
     """
-    if setting.by_search:  # nothing is known of the points in between
-        return [Room() for _ in proposed]
-    return _Stating(setting, answer).rooms(proposed)
+    return Proposals(setting, answer, proposed).stated()
 
 
-def points_at_ends(setting: Setting, answer: Answer, proposed: Sequence[Room]) -> FloatArray:
-    """Return the points that `state_rooms` is likely to ask the model about."""
-    if setting.by_search:
-        return answer.points[:0]
-    return _Stating(setting, answer).points_at_ends(proposed)
+class Proposals:
+    """What is proposed of a batch, and what of it is shown; parameters as of `state_rooms`.
+
+    Of a model that is searched nothing is known of the points in between, and nothing is shown.
+    """
+
+    def __init__(self, setting: Setting, answer: Answer, proposed: Sequence[Room]) -> None:
+        self._proposed, self._none = proposed, answer.points[:0]
+        self._stating = None if setting.by_search else _Stating(setting, answer)
+
+    def stated(self) -> list[Room]:
+        """Return what is shown, with why each side ends."""
+        if self._stating is None:
+            return [Room() for _ in self._proposed]
+        return self._stating.rooms(self._proposed)
+
+    def points_at_ends(self) -> FloatArray:
+        """Return the points that the model is likely to be asked about."""
+        return self._none if self._stating is None else self._stating.points_at_ends(self._proposed)
 
 
 class _Stating:
@@ -110,12 +122,17 @@ class _Stating:
             return out
         rows, columns, ends = _ends_of(held)
         open_ = np.isinf(ends)
-        judged = self._judged(rows, columns, np.where(open_, self._own(rows, columns), ends))
-        good = (judged.valid & self._is_handed_out(rows, columns, ends)) | open_
-        reasons = self._ends(rows, columns, ends)
+        beyond, reasons = self._ends(rows, columns, ends)
+        left = [k for k, end in enumerate(reasons) if end is None]
+        at = np.where(open_, self._own(rows, columns), ends)
+        every = np.concatenate([np.arange(len(rows)), np.array(left, dtype=np.int64)])
+        judged = self._judged(rows[every], columns[every], np.concatenate([at, beyond[left]]))
+        good = (judged.valid[: len(rows)] & self._is_handed_out(rows, columns, ends)) | open_
+        for m, k in enumerate(left):
+            reasons[k] = _why(judged, len(rows) + m)
         for k, (i, span) in enumerate(held):
-            if good[2 * k : 2 * k + 2].all():
-                low_end, high_end = reasons[2 * k : 2 * k + 2]
+            low_end, high_end = reasons[2 * k : 2 * k + 2]
+            if good[2 * k : 2 * k + 2].all() and low_end is not None and high_end is not None:
                 out[i].append(replace(span, low_end=low_end, high_end=high_end))
         return out
 
@@ -160,8 +177,13 @@ class _Stating:
         beyond = end + sign * step
         return float(np.float32(beyond)) if single else beyond
 
-    def _ends(self, rows: IntArray, columns: IntArray, ends: FloatArray) -> list[End]:
-        """Return why each end is one; ends come in pairs of low and high."""
+    def _ends(
+        self, rows: IntArray, columns: IntArray, ends: FloatArray
+    ) -> tuple[FloatArray, list[End | None]]:
+        """Return the value beyond each end, and why it is one; None where that has to be judged.
+
+        Ends come in pairs of low and high.
+        """
         signs = np.tile([-1.0, 1.0], len(ends) // 2)
         out: list[End | None] = [
             End(EndKind.OPEN) if np.isinf(end) else None for end in ends.tolist()
@@ -176,12 +198,7 @@ class _Stating:
                 out[k] = End(EndKind.FAR)
             elif self.answer.is_free(i):  # one point of another class was not looked for
                 out[k] = End(EndKind.SHOWN)
-        left = np.array([k for k, end in enumerate(out) if end is None], dtype=np.int64)
-        if len(left):
-            judged = self._judged(rows[left], columns[left], beyond[left])
-            for m, k in enumerate(left.tolist()):
-                out[k] = _why(judged, m)
-        return [end for end in out if end is not None]
+        return beyond, out
 
     def _is_far(self, row: int, column: int, end: float) -> bool:
         away = abs(end - self.answer.points[row, column])
