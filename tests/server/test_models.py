@@ -14,11 +14,12 @@ from sklearn.tree import DecisionTreeClassifier
 from starlette.testclient import TestClient
 
 import pertinent
-from pertinent.exceptions import InputError, UnsupportedModelError
+from pertinent.exceptions import InputError, MissingExtraError, UnsupportedModelError
 from pertinent.server import Recipe, ServerSettings
+from pertinent.server.solving.engine import Engine
 from pertinent.server.web.app import create_app
 from pertinent.server.web.service import Service
-from tests.server.inline import Inline
+from tests.server.inline import Inline, application
 
 RNG = np.random.default_rng(0)
 X = np.c_[RNG.normal(size=60), RNG.integers(0, 9, 60)].astype(float)
@@ -73,6 +74,24 @@ def test_rows_are_filtered_by_classes_of_any_type(classes, written):
         for name, own in zip(written, classes, strict=True):
             found = client.get("/api/v1/rows", params={"filter": f"@class:eq:{name}"})
             assert found.json()["matching"] == (recipe.model.predict(X) == own).sum()
+
+
+def test_a_package_that_is_missing_is_named(monkeypatch):
+    """Plausible answers may need SCIP, which not every installation of the library has."""
+    explained = Engine._explained
+
+    def without_scip(engine, request):
+        if request.get("plausible"):
+            raise MissingExtraError("pyscipopt", "global", "This search")
+        return explained(engine, request)
+
+    monkeypatch.setattr(Engine, "_explained", without_scip)
+    app, _ = application()
+    with TestClient(app, "http://127.0.0.1") as client:
+        body = {"ids": [0], "norm": "l1", "plausible": True}
+        answer = client.post("/api/v1/explain", json=body)
+    assert (answer.status_code, answer.json()["field"]) == (422, "plausible")
+    assert 'pip install "pertinent[global]"' in answer.json()["detail"]
 
 
 def test_nullable_numbers_are_numbers():

@@ -14,7 +14,7 @@ from pertinent.api.explainer import Explainer
 from pertinent.api.explanation import Explanation, Explanations
 from pertinent.checking import check
 from pertinent.checking.findings import HOLDS, REFUTED
-from pertinent.exceptions import InputError, UnsupportedModelError
+from pertinent.exceptions import InputError, MissingExtraError, UnsupportedModelError
 from pertinent.geometry.running import until
 from pertinent.rules.reference import RuleKind, RuleRef
 from pertinent.rules.words import Speech
@@ -36,8 +36,8 @@ Answer = dict[str, Any]
 
 #: The detail of answers while somebody edits: how far values may move is left for later.
 LIVE = "live"
-#: What the library raises where a question, or a question of this model, cannot be answered.
-CANNOT = (InputError, UnsupportedModelError)
+#: What the library raises where a question, or one of this model, cannot be answered here.
+CANNOT = (InputError, UnsupportedModelError, MissingExtraError)
 #: Options that a model may not be asked with, alone or together, in the order they are tried.
 BLAMED = ("rules", "method", "norm", "min_probability", "plausible", "target")
 #: With more features, densities are fitted when somebody asks for them.
