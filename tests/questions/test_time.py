@@ -22,6 +22,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import pertinent
 from pertinent import Constraints, pertinent_negatives, pertinent_positives
+from pertinent.geometry.ensembles import form
 from pertinent.geometry.winners import WinnerRegion
 from pertinent.proofs.ensembles import proof
 from pertinent.proofs.ensembles.boxes import Rules
@@ -267,6 +268,16 @@ def test_a_late_search_for_few_values_asks_no_other_solver(models, data, monkeyp
     assert not asked
     assert found.found[0]
     assert found.objective[0] <= DIM / 2
+
+
+def test_rounding_of_a_forest_is_worked_out_once(models, data, monkeypatch):
+    """It adds up all leaves, and each question looked it up for each class anew."""
+    X, _ = data
+    asked, error = [], form.summation_error
+    pertinent_negatives(models["forest"], X[1:2])
+    monkeypatch.setattr(form, "summation_error", lambda *some: asked.append(1) or error(*some))
+    assert pertinent_negatives(models["forest"], X[1:2]).status[0] == "optimal"
+    assert not asked
 
 
 @pytest.mark.parametrize("states_weights", [False, True])

@@ -397,8 +397,12 @@ class Ensemble:
         Between them the library's own order decides: `Tally.beats`.
         """
         values, needed = self.tally.lead(self.leaves.value, one, other)
-        error = summation_error(self.leaves.value, self.leaves.tree, self.tally)
-        return values, needed + self.tally.doubt, error
+        return values, needed + self.tally.doubt, self.lead_error
+
+    @cached_property
+    def lead_error(self) -> float:
+        """By how much the lead of any class may be off; looked up by every question."""
+        return summation_error(self.leaves.value, self.leaves.tree, self.tally)
 
 
 def summation_error(values: FloatArray, tree: IntArray, tally: Tally) -> float:
