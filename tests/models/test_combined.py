@@ -13,6 +13,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import (
     BaggingClassifier,
     GradientBoostingClassifier,
+    IsolationForest,
     RandomForestClassifier,
     StackingClassifier,
     VotingClassifier,
@@ -284,8 +285,9 @@ def test_what_is_not_supported_is_told_in_three_lines():
     stacked = StackingClassifier([("a", logistic())]).fit(cancer, ill)
     for model, why, instead in (
         (MLPClassifier(max_iter=1), "a network adds up units", "HistGradientBoosting"),
-        (stacked, "sees probabilities of the others", "voting='hard'"),
+        (stacked, "sees what the others say", "voting='hard'"),
         (KMeans(2), "it is a clusterer, not a classifier", "register_model"),
+        (IsolationForest(), "it is an outlier detector, not a classifier", "register_model"),
         (StandardScaler(), "it has no predict", "register_model"),
     ):
         with pytest.raises(UnsupportedModelError) as told:

@@ -134,6 +134,18 @@ def test_the_whole_vocabulary_may_be_added():
     assert model.predict([found.passage["changed"]])[0] == found.target
 
 
+def test_bounds_of_long_texts_are_whole_words():
+    """A bound of 28.8 words is one of 29: nothing is left open between two whole numbers."""
+    texts, origins = corpus(60)
+    labels = np.array(origins) == "numpy"
+    model = make_pipeline(CountVectorizer(), LogisticRegression(C=10)).fit(texts, labels)
+    for found in pertinent.TextExplainer(model).explain(texts[72:96:12]):
+        negative = found.summary()["negative"]
+        assert negative["status"] == "optimal"
+        assert negative["bound"] > negative["objective"] - 0.01
+        assert pertinent.check(found.json(), model).verdict == "holds"
+
+
 def test_a_search_over_a_pipeline_is_read():
     pipeline = fitted(CountVectorizer(), MultinomialNB(), classes=2)
     texts, labels = corpus()

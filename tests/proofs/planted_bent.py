@@ -47,6 +47,10 @@ def cube(column):
     return Bend(column, lambda z: z**3, np.cbrt)
 
 
+def exponential(column):
+    return Bend(column, np.exp, np.log)
+
+
 def bent(curves, G, B, h):
     """Return the cell of ``G x + B f(x) <= h``."""
     rows = BentRows.of(tuple(curves), *(np.atleast_2d(np.array(v, float)) for v in (G, B)),
@@ -95,9 +99,13 @@ def bent_projections():
     out = {
         "bent, no point": projection(never, centers, 0.0, 6.0, truth=[np.inf]),
         "bent, rows apart": projection(both, centers, 0.0, 6.0, truth=[np.inf]),
+        "bent, steep": projection(
+            bent([exponential(0)], [0.0], [-1.0], -3.0), np.array([[0.3]]), 0.0, 700.0,
+            truth=[np.log(3.0) - 0.3],
+        ),
         "bent, categories": with_categories(),
         "bent, bins": with_bins(),
-    }
+    }  # fmt: skip
     for name, cell in (("bent", one), ("bent, hollow", apart), ("bent, two rows", two)):
         truth = [plane_least(cell, c, 0.0, 6.0) for c in centers]
         out[name] = projection(cell, centers, 0.0, 6.0, truth=truth)

@@ -158,8 +158,9 @@ _REASONS = (
     ),
     (
         ("StackingClassifier",),
-        "its last model sees probabilities of the others: functions of several scores, whose level "
-        "sets are neither planes nor quadratic",
+        "its last model sees what the others say, as a rule probabilities: functions of several "
+        "scores, whose level sets are neither planes nor quadratic; where they are scores that add "
+        "up, that is not read either",
         "VotingClassifier(voting='hard') over the same members",
     ),
     (

@@ -316,7 +316,10 @@ def _lacking(model: Foreign) -> str:
     kind = estimator_kind(model)
     if not _lacks(model) and kind != REGRESSOR:
         return ""
-    return f": it is a {kind}, not a classifier" if hasattr(model, "predict") else _NO_PREDICT
+    if not hasattr(model, "predict"):
+        return _NO_PREDICT
+    article = "an" if str(kind).startswith(("a", "e", "i", "o", "u")) else "a"
+    return f": it is {article} {str(kind).replace('_', ' ')}, not a classifier"
 
 
 def _lacks(model: Foreign) -> bool:

@@ -105,6 +105,39 @@ class Proofs(Rows, ABC):
         return np.ones(len(self), dtype=bool)
 
 
+def _next_whole(found: FloatArray, task: Task) -> FloatArray:
+    """Return bounds, the next whole number where they are clearly below it and costs are whole."""
+    domain = task.domain
+    if domain is None:
+        return found
+    known = np.where(np.isfinite(found), found, 0.0)
+    least = np.ceil(known - GAP_CONVEX * np.maximum(known, 1.0))
+    open_ = np.flatnonzero(known < least * (1.0 - GAP_NONCONVEX))
+    if not len(open_):
+        return found
+    whole = open_[_costs_are_whole(domain.take(open_), task.weights, task.centers[open_])]
+    out = found.copy()
+    out[whole] = least[whole]
+    return out
+
+
+def _costs_are_whole(domain: Domain, weights: FloatArray, centers: FloatArray) -> BoolArray:
+    """Return for which centers ``sum_j w_j |x_j - c_j|`` is a whole number at every allowed point.
+
+    With whole weights, where each column that counts is on steps of whole numbers, or 0 or 1, and
+    so are the center and the own value, which is always allowed.
+    """
+    priced = weights > 0
+    with np.errstate(invalid="ignore"):
+        on_steps = (domain.decimals <= 0) | domain.in_group
+    if not (on_steps & (weights % 1 == 0))[priced].all():
+        return np.zeros(len(centers), dtype=bool)
+    whole = (centers[:, priced] % 1 == 0).all(axis=1)
+    if domain.own is not None:
+        whole &= (domain.own[:, priced] % 1 == 0).all(axis=1)
+    return np.asarray(whole)
+
+
 class RegionProofs(Rows, ABC):
     """Proofs about all pieces of a region at once; its block has the piece `WHOLE`."""
 
@@ -204,7 +237,13 @@ class Certificate:
         self.__dict__.pop("_known", None)
 
     def bounds(self, task: Task) -> FloatArray:
-        """Return the proved lower bound of each row of a task, recomputed from its region."""
+        """Return the proved lower bound of each row of a task, recomputed from its region.
+
+        Where every cost is a whole number, one that is proved to be more than 28.8 is at least 29.
+        """
+        return _next_whole(self._bounds(task), task)
+
+    def _bounds(self, task: Task) -> FloatArray:
         pieces = pieces_of(task.region)
         if len(pieces) == 1 and all([block.piece == 0 for block in self.blocks]):
             alone = np.zeros(self.n)
