@@ -341,6 +341,8 @@ def test_a_new_row(opened, credit, tmp_path):
     expect(dialog.get_by_role("button", name="Use this row")).to_have_count(0)
     dialog.get_by_label("or its text").fill('[{"seniority": 1}')
     expect(dialog.get_by_role("alert")).to_contain_text("This is not JSON")
+    dialog.get_by_label("or its text").fill("age\n" + "30\n" * 501)
+    expect(dialog.get_by_label("501 rows, the first 500 to choose from; use")).to_be_visible()
     dialog.get_by_label("A file, CSV or JSON").set_input_files(file)
     dialog.get_by_role("button", name="Use this row").click()
     settle(page)

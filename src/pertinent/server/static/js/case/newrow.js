@@ -75,7 +75,8 @@ function outcome(text, model, close) {
   const select = h("select", { id: "new-which", on: { change: () => show(Number(select.value)) } },
     rows.slice(0, MOST).map((_, i) => h("option", { value: i }, `row ${i + 1}`)));
   show(0);
-  return [rows.length > 1 && h("div", { class: "bar" }, h("label", { for: select.id }, `${counted(rows.length, "row")}; use`), select), body];
+  const many = rows.length > MOST ? `, the first ${MOST} to choose from` : "";
+  return [rows.length > 1 && h("div", { class: "bar" }, h("label", { for: select.id }, `${counted(rows.length, "row")}${many}; use`), select), body];
 }
 
 /** @param {Record<string, any>} given @param {Model} model @param {() => void} close */
