@@ -9,7 +9,7 @@ from forgeries import refuted
 from sklearn.datasets import load_iris
 
 import pertinent
-from pertinent.checking.claims import _is_exact
+from pertinent.checking.claims import _is_exact, _is_unseen
 
 ROW = 0
 #: What is asked, by name.
@@ -143,3 +143,22 @@ def test_a_number_may_be_told_as_it_is(iris):
     assert refuted(document, model) == ["what is shown is what was checked"]
     assert not _is_exact({"exact": 0.0}, "fixed", False)
     assert not _is_exact({"value": 1.0}, "value", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "own", "told", "is_other_words"),
+    [
+        ("positive.box.sides[0].upper_end.kind", "shown", "class", True),
+        ("positive.box.sides[0].lower_end.kind", "density", "class", True),
+        ("positive.box.sides[0].upper_end.kind", "rule", "class", False),
+        ("positive.box.sides[0].upper_end.kind", "open", "class", False),
+        ("positive.box.sides[0].upper_end.kind", "shown", "open", False),
+        ("positive.box.sides[0].upper_end.kind", "shown", "rule", False),
+        ("positive.ranges[0].upper_end.kind", "shown", "class", False),
+        ("positive.box.sides[0].upper_end.text", "shown", "class", False),
+    ],
+)
+def test_only_the_class_may_end_a_side_beyond_which_nothing_is_shown(
+    name, own, told, is_other_words
+):
+    assert _is_unseen(name, own, told) == is_other_words
