@@ -48,7 +48,7 @@ CHECKS: dict[tuple[str, str], str] = {
     ("proofs/cases/curved.py:CurvedBranchProofs.leaf_bounds", "k"): _FIRST,
     ("proofs/cases/curved.py:CurvedBranchProofs.leaf_bounds", "is_over()"):
         "it decides how many cases are looked at; one that is not shows nothing",
-    ("proofs/core.py:Certificate.bounds", "piece"): _FIRST,
+    ("proofs/core.py:Certificate._bounds", "piece"): _FIRST,
     ("proofs/ensembles/proof.py:EnsembleProofs._replayed", "claim > known"):
         "a claim that is not above what is known already shows no more, and costs time",
     ("proofs/ensembles/replay.py:Replay._close", "k"): _ROUNDS,

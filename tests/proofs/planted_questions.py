@@ -15,7 +15,7 @@ import pertinent
 from pertinent.api.gathering import gather
 from pertinent.api.preparing import prepare
 from pertinent.geometry.gaps import GAP_NONCONVEX
-from pertinent.questions.supports import pool
+from pertinent.questions.supports import pool, smallest
 from pertinent.setting.claims.bounds import holds_whatever
 from pertinent.setting.options import Settings
 from pertinent.setting.question import PositiveQuestion
@@ -260,12 +260,20 @@ def row_by_row(truth):
     return question(ask, proved, costs, truth, logistic)
 
 
-def positives(truth, measure, model=logistic, given=None, **how):
-    """Return the problem of positives of the smallest size."""
+@contextmanager
+def one_by_one():
+    """Let the search of many samples at once give up, so that each is searched by itself."""
+    with mock.patch.object(smallest, "EASY", 0):
+        yield
+
+
+def positives(truth, measure, model=logistic, given=None, under=nullcontext, **how):
+    """Return the problem of positives of the smallest size, asked ``under`` a context."""
     asked, given = PositiveQuestion(np.zeros(4)), BOX | (given or {})
 
     def ask():
-        return pertinent.pertinent_positives(model(), X, **given, **how)
+        with under():
+            return pertinent.pertinent_positives(model(), X, **given, **how)
 
     def proved(setting, found):
         return proved_of_positives(setting, asked, found)[0]
@@ -362,6 +370,14 @@ def further_questions():
             truth_of.three_tilted, method="exact",
         ),
         "strict, categories": strict_rooms(),
+        "strict, three classes, one by one": positives(
+            lambda: truth_of.strict_sizes(softmax()), strictly_kept, softmax, under=one_by_one,
+            method="strict",
+        ),
+        "strict, curved, one by one": positives(
+            lambda: truth_of.strict_sizes(truth_of.three_tilted()), strictly_kept,
+            truth_of.three_tilted, under=one_by_one, method="strict",
+        ),
         "few changes, others, no time": negatives(
             lambda: count.changes_by_grid(softmax(), fine=41), changes, softmax,
             norm="l0", alternatives=2, **now,

@@ -152,7 +152,11 @@ def _asked_about(model: Foreign, question: dict[str, Any]) -> Foreign:
 def _ranged(model: Foreign, question: dict[str, Any]) -> RangeClassifier:
     """Return a regressor with the range that the question says."""
     stored, told = question["range"], np.asarray(decode(question["classes"])).tolist()
-    ranged = RangeClassifier(model, *read_range(stored))
+    ends = read_range(stored)
+    try:
+        ranged = RangeClassifier(model, *ends)
+    except InputError as error:
+        raise InputError(f"The explanation is about a range of predictions, and {error}") from None
     if told != ranged.classes_.tolist():
         raise ContradictionError(
             f"the range {stored} has the classes {ranged.classes_.tolist()}, not {told!r:.200}"
