@@ -10,13 +10,15 @@ from pertinent.geometry.task import distance
 from pertinent.setting.options import Options
 from pertinent.solvers import choose_method, project
 from pertinent.solvers.curved.convex import solve_convex
+from pertinent.solvers.curved.interior import ellipsoid as interior
+from pertinent.solvers.curved.interior import points
 from pertinent.solvers.curved.interior.ellipsoid import (
     ball_bounds,
     ball_of,
     solve_ellipsoid,
     solve_ellipsoids,
 )
-from pertinent.solvers.problem import CUT, EMPTY, SOLVED, Task
+from pertinent.solvers.problem import CUT, EMPTY, SOLVED, TROUBLE, Task
 
 
 def ellipsoid(rng, d, rank, m, radius=1.0):
@@ -63,6 +65,21 @@ def test_agrees_with_a_cone_solver_and_proves_it(rng, kind, d, rank, m):
     other = distance(theirs.points, task.centers, task.weights)
     np.testing.assert_allclose(value[both], other[both], rtol=1e-6)
     assert not (solved & (theirs.outcome == EMPTY)).any()
+
+
+def test_of_several_problems_those_are_left_that_are_late_and_a_single_one_is_solved(
+    rng, monkeypatch
+):
+    """Hundreds of them, those of a menu, took a second after the time was over."""
+    task = make_task(rng, ellipsoid(rng, 12, 12, 3), 40, "free")
+    assert (solve_ellipsoid(task).outcome == SOLVED).all()
+    monkeypatch.setattr(points, "is_late", lambda: True)
+    monkeypatch.setattr(interior, "is_late", lambda: True)
+    monkeypatch.setattr(interior, "solve_convex_row", None)  # nobody is asked instead
+    late = solve_ellipsoid(task)
+    assert (late.outcome == TROUBLE).all()
+    assert np.isnan(late.points).all()
+    assert solve_ellipsoid(task.take(np.array([7]))).outcome.tolist() == [SOLVED]
 
 
 def test_a_center_inside_stays(rng):

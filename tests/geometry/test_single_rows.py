@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from pertinent.geometry.affine import AffineMap
@@ -56,3 +58,16 @@ def test_cells_are_left_for_sure_where_double_precision_decides_only():
         rounding = CellRounding(some, 1)
         assert rounding.hold(points, False).tolist() == [True, True, False, False, far]
         assert rounding.hold(points, True).tolist() == [False, True, False, False, far]
+
+
+def test_a_curved_row_that_cells_share_is_added_up_once(monkeypatch):
+    """That of a density beside 300 prototypes was added up 300 times; its least unit counts."""
+    row = Quadratic(np.array([[1.0]]), np.zeros((0, 1)), np.zeros(1), -4.0)
+    points, cell = np.array([[1.0], [3.0]]), Cell(np.zeros((0, 1)), np.zeros(0), (row,))
+    one = MarginRows.as_written(cell)
+    cells = tuple(replace(one, curved=((row, unit),)) for unit in (2.0, 0.5, 1.0))
+    most = np.max([CellRounding((some,), 1).sizes(points) for some in cells], axis=0)
+    asked, added_up = [], Quadratic.added_up
+    monkeypatch.setattr(Quadratic, "added_up", lambda *some: asked.append(1) or added_up(*some))
+    assert CellRounding(cells, 1).sizes(points).tolist() == most.tolist()
+    assert len(asked) == 1

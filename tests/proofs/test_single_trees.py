@@ -255,7 +255,7 @@ def test_time_that_is_over_confirms_nothing(monkeypatch):
 
 
 def test_boxes_that_stay_open_are_made_as_long_as_there_is_time(monkeypatch):
-    """A box with every leaf of a large forest takes longer to make than many a limit."""
+    """A box of a large forest takes longer to look at than many a limit."""
     one = step_proof([-1], [0])
     nodes = Nodes.of(one.column, one.cut, one.rival, one.price, None)
     conditions, tables = Conditions.of(TASK.region, ()), Tables.of(TASK, TASK.region)

@@ -24,7 +24,7 @@ import pertinent
 from pertinent import Constraints, pertinent_negatives, pertinent_positives
 from pertinent.geometry.ensembles import form
 from pertinent.geometry.winners import WinnerRegion
-from pertinent.proofs.ensembles import proof
+from pertinent.proofs.ensembles import boxes, conditions, proof, weights
 from pertinent.proofs.ensembles.boxes import Rules
 from pertinent.questions.ranges import trees
 from pertinent.questions.ranges.reach import Moves
@@ -291,14 +291,14 @@ def test_the_check_of_forests_takes_row_by_row_until_the_time_is_over(
     proofs = solve_ensemble(onto(task, region, np.full(3, np.inf))).proofs
     if not states_weights:
         proofs = replace(proofs, weights=None)
-    known, whole, sizes = proofs.bounds(task), Rules.whole, []
+    known, reached, sizes = proofs.bounds(task), Rules.reached, []
 
-    def counted(rules, rows, nodes):
-        sizes.append(len(rows))
-        return whole(rules, rows, nodes)
+    def counted(rules, boxes):
+        sizes.append(len(boxes))
+        return reached(rules, boxes)
 
     monkeypatch.setattr(proof, "AT_ONCE", 1)
-    monkeypatch.setattr(Rules, "whole", counted)
+    monkeypatch.setattr(Rules, "reached", counted)
     assert (proofs.bounds(task) == known).all()
     assert set(sizes) == {1}
     assert len(sizes) >= 3
@@ -308,6 +308,26 @@ def test_the_check_of_forests_takes_row_by_row_until_the_time_is_over(
     assert len(sizes) == 1
     assert late[0] <= known[0]
     assert (late[1:] == 0).all()
+
+
+def test_the_check_of_a_large_forest_looks_at_the_time_between_few_trees(models, data, monkeypatch):
+    """All conditions of a forest took a second at once, whatever was left; and as much memory."""
+    X, _ = data
+    found = pertinent_negatives(models["forest"], X[1:2])
+    region = pertinent.decision_region(models["forest"], found.target[0])
+    task = Task.of(region, X[1:2], np.ones(DIM))
+    proofs = solve_ensemble(onto(task, region, np.full(1, np.inf))).proofs
+    known = proofs.bounds(task)
+    assert known[0] == pytest.approx(found.objective[0])
+    monkeypatch.setattr(conditions, "AT_ONCE", 1)  # one tree, whatever it asks
+    assert proofs.bounds(task) == known
+    for looks in (boxes, weights):
+        trees = []
+        late = lambda seen=trees: seen.append(1) or len(seen) > 3  # noqa: E731
+        with monkeypatch.context() as patch:
+            patch.setattr(looks, "is_late", late)
+            assert proofs.bounds(task) == 0
+        assert len(trees) <= 8  # four, and one for each lower claim that is tried
 
 
 def test_time_does_not_change_what_takes_little(models, data):

@@ -89,6 +89,20 @@ def test_the_first_margin_covers_what_rounds(single, sums_in_single, unit):
     assert (margins <= 1000 * needed).all()
 
 
+def test_what_rounds_at_a_center_that_all_share_is_looked_at_once(monkeypatch):
+    """The sample of a menu was looked at for each of its 465 sets of features."""
+    looked, sizes = [], Sizes.sizes
+    monkeypatch.setattr(Sizes, "sizes", lambda s, some: looked.append(len(some)) or sizes(s, some))
+    center = np.array([[2.0, 1e5]])
+    for centers in (np.repeat(center, 4, axis=0), np.broadcast_to(center, (4, 2))):
+        together = first_margins(Sizes(), centers, False, False)
+        assert together.tolist() == [*first_margins(Sizes(), center, False, False)] * 4
+    assert looked == [1, 1, 1, 1]
+    first_margins(Sizes(), np.array([[2.0, 1e5], [3.0, 1e5], [2.0, 1e5]]), False, False)
+    assert looked[-1] == 3
+    assert len(first_margins(Sizes(), center[:0], False, False)) == 0
+
+
 def test_the_fewest_changes_are_not_proved_by_their_size_alone():
     """That no other change of as many features is nearer says nothing of fewer features."""
     asked = {"norm": "l0", "constraints": Constraints(bounds=LIMITS)}

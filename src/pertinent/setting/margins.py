@@ -111,8 +111,8 @@ def first_margins(
     """
     if rounding is None:
         return np.full(len(centers), UNKNOWN_SINGLE if single else UNKNOWN)
-    # Broadcast centers (a baseline for everyone) are looked at once.
-    some = centers[:1] if len(centers) and centers.strides[0] == 0 else centers
+    # The same center for everyone (a baseline, the sample of a menu) is looked at once.
+    some = centers[:1] if _is_one(centers) else centers
     sums = centers.shape[1] + 4
     sums_in_single = sums_in_single and not rounding.knows_precision
     if single:
@@ -131,3 +131,10 @@ def first_margins(
         if np.count_nonzero(much):
             margins[much] = _small_steps(1.25 / 4 * need[much])
     return margins if len(some) == len(centers) else np.repeat(margins, len(centers))
+
+
+def _is_one(centers: FloatArray) -> bool:
+    """Return whether all centers, one or more, are the same."""
+    if not len(centers) or centers.strides[0] == 0:
+        return len(centers) > 0
+    return bool((centers[-1] == centers[0]).all() and (centers == centers[0]).all())

@@ -107,7 +107,12 @@ class CellRounding(Rounding):
 
     @cached_property
     def _curved(self) -> tuple[tuple[Quadratic, float], ...]:
-        return tuple(pair for cell in self.cells for pair in cell.curved)
+        """Each row once, in its least unit: hundreds of cells may share that of a density."""
+        least: dict[Quadratic, float] = {}
+        for cell in self.cells:
+            for row, unit in cell.curved:
+                least[row] = min(unit, least.get(row, unit))
+        return tuple(least.items())
 
     def row_sizes(self, points: FloatArray) -> FloatArray:
         """Return the largest ``|g|'|x| + |h|`` of any row at each point, in units of margin."""

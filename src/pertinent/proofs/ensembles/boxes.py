@@ -23,6 +23,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.domain import Domain
+from pertinent.geometry.running import is_late
 from pertinent.proofs.ensembles.conditions import Conditions
 from pertinent.proofs.ensembles.tables import Tables
 
@@ -72,6 +73,16 @@ class Boxes:
             place=self.place[listed],
         )
 
+    def listing(self, box: IntArray, leaf: IntArray, pair: IntArray, place: IntArray) -> Boxes:
+        """Return the same boxes with other lists, whose boxes may be mixed up."""
+        order = np.argsort(box, kind="stable")
+        number = np.empty(len(order), dtype=np.int64)
+        number[order] = np.arange(len(order))
+        listed = np.argsort(box[pair], kind="stable")
+        return replace(
+            self, box=box[order], leaf=leaf[order], pair=number[pair[listed]], place=place[listed]
+        )
+
     def take(self, some: IntArray) -> Boxes:
         """Return some boxes, in the order given, with their lists; one may be asked for twice."""
         first = np.searchsorted(self.box, np.arange(len(self) + 1))
@@ -100,6 +111,17 @@ def heads(keys: IntArray) -> IntArray:
     return np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
 
 
+def _joined(parts: list[Boxes]) -> Boxes:
+    """Return the same boxes with the leaves of all parts."""
+    before = np.cumsum([0, *(len(part.leaf) for part in parts)])
+    return parts[0].listing(
+        np.concatenate([part.box for part in parts]),
+        np.concatenate([part.leaf for part in parts]),
+        np.concatenate([part.pair + start for part, start in zip(parts, before, strict=False)]),
+        np.concatenate([part.place for part in parts]),
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Rules:
     """What boxes are narrowed by.
@@ -116,17 +138,36 @@ class Rules:
     domain: Domain | None
 
     def whole(self, rows: IntArray, nodes: IntArray) -> Boxes:
-        """Return one box for each row that holds everything allowed."""
-        c, t, n = self.conditions, self.tables, len(rows)
-        width = np.diff(t.offset)
+        """Return one box for each row that holds everything allowed; no leaf is listed yet."""
+        width, n, none = np.diff(self.tables.offset), len(rows), np.zeros(0, np.int64)
         low, high = np.zeros((n, len(width)), np.int64), np.tile(width - 1, (n, 1))
-        leaves, listed = len(c.tree), len(c.leaf)
-        return Boxes(
-            rows, nodes, low, high,
-            np.repeat(np.arange(n), leaves), np.tile(np.arange(leaves), n),
-            np.tile(c.leaf, n) + np.repeat(np.arange(n) * leaves, listed),
-            np.tile(np.arange(listed), n),
-        )  # fmt: skip
+        return Boxes(rows, nodes, low, high, none, none, none, none)
+
+    def reached(self, boxes: Boxes) -> Boxes | None:
+        """Return boxes with the leaves that R1 and R2 leave of all; None where it gets too late.
+
+        There may be millions of conditions: few trees are listed at a time, while there is time.
+        """
+        closed, found = np.zeros(len(boxes), dtype=bool), []
+        self.snap(boxes, closed)
+        for first, last in self.conditions.few_trees(len(boxes)):
+            if is_late():
+                return None
+            found.append(self._reachable(self._listed(boxes, first, last), closed))
+        return _joined(found)
+
+    def _listed(self, boxes: Boxes, first: int, last: int) -> Boxes:
+        """Return boxes with every leaf of the trees ``first .. last - 1``."""
+        c, n = self.conditions, len(boxes)
+        a, b = np.searchsorted(c.tree, [first, last])
+        leaf, place = np.arange(a, b), np.arange(c.start[first], c.start[last])
+        return replace(
+            boxes,
+            box=np.repeat(np.arange(n), len(leaf)),
+            leaf=np.tile(leaf, n),
+            pair=np.tile(c.leaf[place] - a, n) + np.repeat(np.arange(n) * len(leaf), len(place)),
+            place=np.tile(place, n),
+        )
 
     def narrow(self, boxes: Boxes, closed: BoolArray) -> Boxes:
         """Apply all rules, a few times. Closed boxes are noted, and lose their leaves."""

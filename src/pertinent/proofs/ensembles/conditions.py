@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -10,6 +10,9 @@ import numpy as np
 
 from pertinent.geometry.arrays import FloatArray, IntArray
 from pertinent.geometry.ensembles import Ensemble, EnsembleRegion, Leaves
+
+#: Conditions of leaves that are looked at together.
+AT_ONCE = 400_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +28,8 @@ class Conditions:
     error : float
         How far a lead may be off by rounding, in whichever order it is added up.
     leaf, column, first, last : ndarray of int, shape (n_conditions,)
+    start : ndarray of int, shape (n_trees + 1,)
+        Where the conditions of each tree begin.
     """
 
     tree: IntArray
@@ -36,6 +41,7 @@ class Conditions:
     column: IntArray
     first: IntArray
     last: IntArray
+    start: IntArray
 
     @classmethod
     def of(cls, region: EnsembleRegion, groups: Sequence[IntArray]) -> Conditions:
@@ -51,23 +57,35 @@ class Conditions:
             *_listed(ensemble, groups),
         )
 
+    def few_trees(self, boxes: int = 1) -> Iterator[tuple[int, int]]:
+        """Yield some trees after others, as first and end, that so many boxes can list at once."""
+        most, first = AT_ONCE // boxes, 0
+        while first < self.n_trees:
+            end = int(np.searchsorted(self.start, self.start[first] + most, side="right")) - 1
+            end = min(max(end, first + 1), self.n_trees)
+            yield first, end
+            first = end
+
 
 Listed = tuple[IntArray, IntArray, IntArray, IntArray]
+Known = tuple[IntArray, IntArray, IntArray, IntArray, IntArray]
 
 #: The conditions of ensembles, by the groups of columns of which exactly one is 1: those of all
 #: classes are the same, and to list a million of them takes as long as many a proof.
-_KNOWN: WeakKeyDictionary[Ensemble, dict[tuple[bytes, ...], Listed]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Ensemble, dict[tuple[bytes, ...], Known]] = WeakKeyDictionary()
 
 
-def _listed(ensemble: Ensemble, groups: Sequence[IntArray]) -> Listed:
-    """Return leaf, column, first and last place of all conditions, listed once."""
+def _listed(ensemble: Ensemble, groups: Sequence[IntArray]) -> Known:
+    """Return leaf, column, first and last place of all conditions, and ``start``, listed once."""
     known, key = _KNOWN.setdefault(ensemble, {}), tuple(group.tobytes() for group in groups)
     if key not in known:
         leaves = ensemble.leaves
         leaf, column, first, last = _in_places(ensemble, leaves, groups)
         # Sorted by tree, column and leaf: runs of what is sorted by leaf and column.
         order = np.argsort(leaves.tree[leaf] * ensemble.dim + column, kind="stable")
-        known[key] = leaf[order], column[order], first[order], last[order]
+        tree = leaves.tree[leaf[order]]
+        start = np.searchsorted(tree, np.arange(len(ensemble.trees) + 1))
+        known[key] = leaf[order], column[order], first[order], last[order], start
     return known[key]
 
 

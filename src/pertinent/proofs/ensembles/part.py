@@ -73,9 +73,10 @@ class OneRow:
         reach = np.where(up, cost[at + np.minimum(first, width - 1)], 0.0)
         reach = np.where(down, cost[at + np.maximum(last, 0)], reach)
         own = sections.of_row(t, row, weights)
-        middle = own.middle[sections.begin[place]]
-        begin = np.where(down, sections.of_last[place], middle)
-        end = np.where(up, sections.of_first[place] + 1, middle)
+        of_way, of_first, of_last = sections.cuts(place)
+        middle = own.middle[of_way]
+        begin = np.where(down, of_last, middle)
+        end = np.where(up, of_first + 1, middle)
         return cls(
             rules, row, weights, sections.way, c.leaf[place], column, first, last, up | down,
             reach, begin, end, middle, own.low, own.high, own.stated, step_costs(t, row),

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from pertinent.geometry.running import is_over
 from pertinent.geometry.task import Task
 from pertinent.proofs.core import Proofs
 from pertinent.proofs.ensembles.boxes import Boxes, Rules
-from pertinent.proofs.ensembles.conditions import Conditions
+from pertinent.proofs.ensembles.conditions import AT_ONCE, Conditions
 from pertinent.proofs.ensembles.nodes import Nodes
 from pertinent.proofs.ensembles.part import OneRow
 from pertinent.proofs.ensembles.replay import Ends, Replay
@@ -32,8 +31,6 @@ from pertinent.proofs.ensembles.tables import Tables
 from pertinent.proofs.ensembles.weights import Sections, Weights
 from pertinent.proofs.tolerances import ENSEMBLE_COSTS, LOWERED_TREES
 
-#: Conditions of leaves that are looked at together.
-AT_ONCE = 400_000
 #: Numbers of tables (rows times places) that are made together.
 TABLES = 4_000_000
 
@@ -123,6 +120,7 @@ class _Check:
     rules: Rules
     region: EnsembleRegion
     nodes: Nodes
+    sections: Sections | None = None
 
     def run(self, rows: IntArray) -> BoolArray:
         """Return for which rows every box is closed."""
@@ -148,21 +146,27 @@ class _Check:
     def _rest(self, rows: IntArray, boxes: Iterable[Boxes]) -> BoolArray:
         return Rest(self.rules, self.region, self.nodes).run(rows, boxes)
 
-    @cached_property
-    def _sections(self) -> Sections:
-        return Sections.of(self.rules.conditions, self.rules.tables.offset)
+    def _sections(self) -> Sections | None:
+        """Return the sections of all trees, the same for all rows; None if it is too late."""
+        if self.sections is None:
+            self.sections = Sections.of(self.rules.conditions, self.rules.tables.offset)
+        return self.sections
 
     def _replayed(self, rows: IntArray, wrong: BoolArray) -> Iterator[Boxes]:
         """Yield the boxes that stay open of some rows; note rows whose list is wrong."""
-        whole = self.rules.whole(rows, self.nodes.root[rows])
+        whole = self.rules.reached(self.rules.whole(rows, self.nodes.root[rows]))
+        if whole is None:
+            wrong[rows] = True  # what is not looked at shows nothing
+            return
         closed = np.zeros(len(rows), dtype=bool)
         whole = self.rules.narrow(whole, closed)
         for i in np.flatnonzero(~closed).tolist():
             row, one = int(rows[i]), whole.take(np.array([i]))
-            if is_over():
-                wrong[row] = True  # it shows nothing
+            sections = None if is_over() else self._sections()
+            if sections is None:
+                wrong[row] = True
                 continue
-            seen = OneRow.of(self.rules, self._sections, row, self.nodes.stated[row], one.place)
+            seen = OneRow.of(self.rules, sections, row, self.nodes.stated[row], one.place)
             replay = Replay(seen, self.region, self.nodes)
             wrong[row] = not replay.run(one.low[0], one.high[0], one.leaf, int(one.node[0]))
             for ends in () if wrong[row] else replay.left:
@@ -170,6 +174,6 @@ class _Check:
                     yield self._open(row, ends.take(few))
 
     def _open(self, row: int, ends: Ends) -> Boxes:
-        """Return ends that stay open as boxes with every leaf."""
+        """Return ends that stay open as boxes."""
         some = self.rules.whole(np.full(len(ends.node), row), ends.node)
         return replace(some, low=ends.low.copy(), high=ends.high.copy())

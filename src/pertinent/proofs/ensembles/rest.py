@@ -15,11 +15,10 @@ from pertinent.geometry.arrays import BoolArray, FloatArray, IntArray
 from pertinent.geometry.ensembles import EnsembleRegion
 from pertinent.geometry.running import is_over
 from pertinent.proofs.ensembles.boxes import Boxes, Rules
+from pertinent.proofs.ensembles.conditions import AT_ONCE
 from pertinent.proofs.ensembles.nodes import Nodes
 from pertinent.proofs.ensembles.shares import best_prices, close_by_shares
 
-#: Conditions of leaves that are looked at together.
-AT_ONCE = 400_000
 #: Boxes that may be split beside those of a proof: so many, and this share of its own.
 MORE_BOXES, MORE_SHARE = 200, 1.0
 
@@ -33,7 +32,7 @@ class Rest:
     nodes: Nodes
 
     def run(self, rows: IntArray, boxes: Iterable[Boxes]) -> BoolArray:
-        """Return for which rows all of the boxes, each with every leaf, can be closed.
+        """Return for which rows all of the boxes, no leaf listed yet, can be closed.
 
         The next are asked for when those before are closed, as long as there is time.
         """
@@ -41,7 +40,10 @@ class Rest:
         sizes = np.array([len(c) for c in np.split(self.nodes.column, self.nodes.root[1:])])
         self.more = (MORE_BOXES + MORE_SHARE * sizes).astype(np.int64)
         for some in boxes:
-            waiting = [some]
+            reached = self.rules.reached(some)
+            if reached is None:  # what is not looked at shows nothing
+                return np.zeros(len(rows), dtype=bool)
+            waiting = [reached]
             while waiting:
                 if is_over():
                     return np.zeros(len(rows), dtype=bool)
@@ -210,11 +212,4 @@ def _merged(boxes: Boxes, part: Boxes, mine: BoolArray, some: IntArray) -> Boxes
     leaf = np.concatenate([kept.leaf, part.leaf])
     pair = np.concatenate([kept.pair, part.pair + len(kept.leaf)])
     place = np.concatenate([kept.place, part.place])
-    order = np.argsort(box, kind="stable")
-    number = np.empty(len(order), dtype=np.int64)
-    number[order] = np.arange(len(order))
-    listed = np.argsort(box[pair], kind="stable")
-    return Boxes(
-        boxes.row, boxes.node, low, high, box[order], leaf[order], number[pair[listed]],
-        place[listed],
-    )  # fmt: skip
+    return replace(boxes, low=low, high=high).listing(box, leaf, pair, place)

@@ -20,6 +20,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import FloatArray, IntArray, Rows
 from pertinent.geometry.codec import record_as
+from pertinent.geometry.running import is_late
 from pertinent.proofs.ensembles.boxes import heads
 from pertinent.proofs.ensembles.conditions import Conditions
 from pertinent.proofs.ensembles.tables import Tables
@@ -89,33 +90,42 @@ class Sections:
         ``tree * n_columns + column``.
     place : ndarray of int, shape (n_sections,)
         The place below the cut.
-    of_first, of_last : ndarray of int, shape (n_conditions,)
-        The cut below ``first``, and the one above ``last``, of each condition; -1: none.
     """
 
     conditions: Conditions
     offset: IntArray
     way: IntArray
     place: IntArray
-    of_first: IntArray
-    of_last: IntArray
 
     @classmethod
-    def of(cls, conditions: Conditions, offset: IntArray) -> Sections:
-        """Return the sections of all leaves."""
-        c, width = conditions, int(offset[-1]) + 1
-        way = c.tree[c.leaf] * (len(offset) - 1) + c.column
-        below = c.first > 0
-        above = c.last < np.diff(offset)[c.column] - 1
-        first, last = way * width + c.first - 1, way * width + c.last
-        keys = np.unique(np.concatenate([first[below], last[above]]))
-        return cls(
-            c,
-            offset,
-            keys // width,
-            keys % width,
-            np.where(below, np.searchsorted(keys, first), -1),
-            np.where(above, np.searchsorted(keys, last), -1),
+    def of(cls, conditions: Conditions, offset: IntArray) -> Sections | None:
+        """Return the sections of all leaves, a few trees at a time; None where it gets too late."""
+        c, width, found = conditions, int(offset[-1]) + 1, []
+        most = np.diff(offset) - 1
+        for trees in c.few_trees():
+            if is_late():
+                return None
+            a, b = c.start[list(trees)]
+            column, first, last = c.column[a:b], c.first[a:b], c.last[a:b]
+            way = (c.tree[c.leaf[a:b]] * len(most) + column) * width
+            below, above = first > 0, last < most[column]
+            found.append(np.unique(np.concatenate([(way + first - 1)[below], (way + last)[above]])))
+        keys = np.concatenate(found)
+        return cls(c, offset, keys // width, keys % width)
+
+    def cuts(self, place: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+        """Return of some conditions where the sections of their tree and column begin.
+
+        Then the cut below ``first`` of each, and the one above ``last``, where there are such.
+        """
+        c, width = self.conditions, int(self.offset[-1]) + 1
+        way = c.tree[c.leaf[place]] * (len(self.offset) - 1) + c.column[place]
+        keys = self.way * width + self.place
+        below, above = way * width + c.first[place] - 1, way * width + c.last[place]
+        return (
+            np.searchsorted(self.way, way),
+            np.searchsorted(keys, below),
+            np.searchsorted(keys, above),
         )
 
     def __len__(self) -> int:
@@ -125,13 +135,6 @@ class Sections:
     def column(self) -> IntArray:
         """The column of each section."""
         return self.way % (len(self.offset) - 1)
-
-    @cached_property
-    def begin(self) -> IntArray:
-        """Where the sections of the tree and column of each condition begin."""
-        c = self.conditions
-        way = c.tree[c.leaf] * (len(self.offset) - 1) + c.column
-        return np.searchsorted(self.way, way)
 
     def of_row(self, tables: Tables, row: int, stated: RowWeights) -> RowSections:
         """Return the sections as one row sees them."""

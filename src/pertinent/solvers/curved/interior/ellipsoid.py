@@ -15,6 +15,7 @@ import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from pertinent.geometry.region import Cell, Quadratic, row_products
+from pertinent.geometry.running import is_late
 from pertinent.geometry.task import distance
 from pertinent.proofs import TangentProofs
 from pertinent.solvers.curved.convex import solve_convex_row
@@ -98,7 +99,7 @@ def solve_ellipsoids(tasks: Sequence[Task]) -> list[Solved]:
         parts = np.array_split(np.arange(len(balls)), range(AT_ONCE, len(balls), AT_ONCE))
         found, first = Inside.stack([solve_balls(balls.take(part)) for part in parts]), 0
         for room in alike:
-            room.finish(found.take(np.arange(first, first + len(room.open))))
+            room.finish(found.take(np.arange(first, first + len(room.open))), len(balls) > 1)
             first += len(room.open)
     return [room.solved() for room in rooms]
 
@@ -165,8 +166,8 @@ class _Room:
             np.abs(to_middle).mean(axis=1),
         )
 
-    def finish(self, found: Inside) -> None:
-        """Take the answers to the open problems, in their order."""
+    def finish(self, found: Inside, several: bool) -> None:
+        """Take the answers to the open problems, in their order; with others or by themselves."""
         rows = self.open
         self.multipliers[rows], self.tangents[rows] = self._proof(found)
         self.outcome[rows[found.cut]] = CUT
@@ -175,7 +176,11 @@ class _Room:
         self.outcome[rows[empty]] = EMPTY
         for k in np.flatnonzero(~found.cut & ~empty):
             i = int(rows[k])
-            if not (found.done[k] and self._keep_exact(i, found.step[k])) and not self._is_empty(i):
+            if found.done[k] and self._keep_exact(i, found.step[k]):
+                continue
+            if several and is_late():  # a single one may be the only point
+                continue
+            if not self._is_empty(i):
                 self._solve_alone(i)
 
     def _proof(self, found: Inside) -> tuple[FloatArray, FloatArray]:

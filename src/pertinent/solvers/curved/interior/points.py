@@ -22,6 +22,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from pertinent.geometry.arrays import BoolArray, FloatArray, Rows
+from pertinent.geometry.running import is_late
 from pertinent.solvers.curved.interior.algebra import Scaling, cone_room, divide, jordan
 from pertinent.solvers.curved.shifted import least_costs
 from pertinent.solvers.tolerances import (
@@ -122,7 +123,7 @@ class Inside(Rows):
 
 
 def solve_balls(balls: Balls) -> Inside:
-    """Return the optimum of every problem."""
+    """Return the optimum of every problem, or of several those that are solved in time."""
     out = Inside.blank(balls)
     rows, state = np.arange(len(balls)), _begin(balls)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -132,7 +133,7 @@ def solve_balls(balls: Balls) -> Inside:
             out.pull[rows] = state.z[:, 1:]
             out.done[rows], out.cut[rows], out.empty[rows], stopped = flags
             going = np.flatnonzero(~stopped)
-            if not len(going):
+            if not len(going) or (len(out) > 1 and is_late()):
                 break
             if len(going) < len(rows):
                 rows, balls, state = rows[going], balls.take(going), state.take(going)
