@@ -305,6 +305,7 @@ TABLES: dict[str, tuple[str, ...]] = {
     "proofs/cases/": (_LEAVES, _SPLITS, _SIDES),
     "proofs/copositive/": (_FORMS,),
     "proofs/boxes.py": (_SPLITS, _BENT),
+    "proofs/core.py": ("tests/proofs/test_whole_costs.py",),
     "proofs/sweep.py": (_SIDES,),
     "proofs/linear.py": (_SIDES,),
     "proofs/ensembles/": ("tests/proofs/test_single_trees.py",

@@ -52,6 +52,8 @@ CHECKS: dict[tuple[str, str], str] = {
     ("proofs/ensembles/proof.py:EnsembleProofs._replayed", "claim > known"):
         "a claim that is not above what is known already shows no more, and costs time",
     ("proofs/ensembles/replay.py:Replay._close", "k"): _ROUNDS,
+    ("proofs/ensembles/replay.py:Replay._close",
+     "(np.count_nonzero(batch.alive, axis=0) > WORTH * same).all()"): _ROUNDS,
     ("proofs/supports/cardinality.py:StrictProofs._folded", "(fold.sum(axis=0) > 1)[owner]"): _FREE,
     ("proofs/supports/cardinality.py:StrictProofs._folded", "np.isin(x, (0.0, 1.0))"): _FREE,
     ("proofs/supports/cardinality.py:StrictProofs._folded", "np.isin(rest, (0.0, 1.0))"): _FREE,

@@ -17,6 +17,8 @@ WITHIN = {j: (float(X[:, j].min()), float(X[:, j].max())) for j in range(4)}
 HELD = pertinent.Constraints(frozen=[2, 3], bounds=WITHIN)
 SETOSA = pertinent.Constraints(bounds={0: (4, 8), 1: (2, 4.5), 2: (0.5, 2.5), 3: (0, 0.6)})
 ONE = {"constraints": SETOSA, "between": False, "baseline": [5.0, 3.4, 1.5, 0.2]}
+#: The base value 1.5 is below the bounds, what is looked at is above.
+BEYOND = pertinent.Constraints(bounds={2: (2, 3)})
 HULL = pertinent.Plausibility(X, y, method="hull", n_neighbors=8)
 #: The part without an answer, its row, the class asked for, and what else is.
 ASKED = {
@@ -24,6 +26,7 @@ ASKED = {
     "fewest": ("negative", 0, 2, {"constraints": HELD, "norm": "l0"}),
     "two-phase": ("positive", 149, None, ONE),
     "strict": ("positive", 149, None, {**ONE, "method": "strict"}),
+    "neither": ("positive", 149, None, {**ONE, "constraints": BEYOND, "method": "strict"}),
     "exact": ("positive", 149, None, {**ONE, "method": "exact"}),
     "sufficient": ("positive", 70, None, {"method": "sufficient", "margin": 3.0}),
     "close": ("positive", 70, None, {"method": "strict", "margin": 3.0}),
@@ -126,6 +129,12 @@ FORGED = [
     ("two-phase", says(rules=[{"kind": "at-most", "features": ["x2"], "number": 2.5}]), REASON,
      REFUTED),
     ("strict", says(asked=["is", 1]), REASON, UNKNOWN),
+    ("strict", instead(kind="neither-value", features=["x2"]), REASON, REFUTED),
+    ("strict", instead(kind="neither-value", features=[]), REASON, REFUTED),
+    ("neither", says(features=["x3"]), REASON, REFUTED),
+    ("neither", says(features=["x2", "x3"]), REASON, REFUTED),
+    ("neither", later, REASON, UNKNOWN),
+    ("two-phase", instead(kind="neither-value", features=["x2"]), REASON, REFUTED),
     ("close", instead(kind="too-close"), REASON, UNKNOWN),
     ("strict", instead(kind="too-close"), REASON, UNKNOWN),
     ("exact", instead(kind="own-values", asked=["is", 2]), REASON, UNKNOWN),

@@ -83,6 +83,15 @@ def test_a_damaged_file_is_named(honest, tmp_path, name, commands):
             assert name in refused(command, *given[command])
 
 
+def test_a_stored_explanation_that_lacks_something_is_named(honest, tmp_path):
+    document = json.loads((honest / "stored.json").read_text().splitlines()[0])
+    document = document[0] if isinstance(document, list) else document
+    del document["proof"]["question"]["sample"]
+    lacking = tmp_path / "lacking.json"
+    lacking.write_text(json.dumps(document))
+    assert "lacking.json: " in refused("check", lacking, honest / "model.skops")
+
+
 def test_a_table_of_nothing_is_named(honest, tmp_path):
     empty = tmp_path / "empty.csv"
     empty.touch()

@@ -22,7 +22,7 @@ from pertinent.proofs import OPTIMAL
 from pertinent.setting.claims.bounds import holds_whatever
 from pertinent.setting.claims.positives import kept_features, shown_positives
 from pertinent.setting.claims.unique import is_only_pair, other_pairs
-from pertinent.setting.limits import beyond_rules, positive_limits, sufficient_limits
+from pertinent.setting.limits import positive_limits, sufficient_limits
 from pertinent.setting.question import Method
 from pertinent.setting.region_key import Is
 from pertinent.setting.results import Positives, Uniqueness
@@ -44,7 +44,6 @@ def positive_findings(asked: Asked, positive: Positives, unsure: str) -> list[Fi
     shown = shown_positives(setting, question, positive)
     positive, foreign = about_the_question(ENOUGH, positive, shown)
     limits = positive_limits(setting, positive.table, question)
-    beyond = beyond_rules(setting, positive.table, question)
     few, near = Evidence.of(shown.few, unsure), Evidence.of(shown.near, unsure)
     proofs = _two_phase if positive.method is Method.TWO_PHASE else _fewest
     label = int(positive.label[0])
@@ -52,7 +51,7 @@ def positive_findings(asked: Asked, positive: Positives, unsure: str) -> list[Fi
         *valid(ENOUGH, setting, positive, Is(label), label, limits),
         *foreign,
         *proofs(asked, positive, few, near),
-        *reason(ENOUGH, asked.setting, positive, question.baseline[None], limits, unsure, beyond),
+        *reason(ENOUGH, setting, positive, question.baseline[None], limits, unsure, question),
     ]
 
 

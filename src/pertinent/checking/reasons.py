@@ -12,7 +12,8 @@ from pertinent.geometry.codec import unknown_kinds
 from pertinent.proofs import FAILED
 from pertinent.setting.answers import Certified
 from pertinent.setting.claims.bounds import is_of_sets
-from pertinent.setting.question import Method, Norm
+from pertinent.setting.limits import beyond_rules, without_value
+from pertinent.setting.question import Method, Norm, PositiveQuestion
 from pertinent.setting.reasons.conflicts import why_infeasible, why_too_few
 from pertinent.setting.reasons.fewer import Questions, RuleSets, each_is_needed, shown_by
 from pertinent.setting.reasons.implausible import WITH_DENSITY, is_shown, why_pair
@@ -29,11 +30,11 @@ def reason(
     centers: FloatArray,
     limits: Limits,
     unsure: str,
-    beyond: Limits | None = None,
+    question: PositiveQuestion | None = None,
 ) -> list[Finding]:
     """Judge the reason by the rules that the proof rests on; words are not compared.
 
-    ``beyond`` is what the question allows beyond the rules, where that is not everything.
+    ``question`` is that of a positive: it may allow less than the rules do.
     """
     said, parts = results.reasons[0], results.certificates
     if said is None or results.found[0]:
@@ -47,6 +48,9 @@ def reason(
         return [Finding(claim, GIVEN, "the file has words for it, and no data")]
     if results.status_code[0] == FAILED:
         return [Finding(claim, GIVEN, "it is about the search, not about the model")]
+    if said.kind is Why.NEITHER_VALUE and question and _is_strict(results):
+        stuck = _neither_value(setting, results, question)
+        return [judged(claim, bool(stuck.features) and stuck == said)]
     if not _are_about_one_region(parts):
         return [Finding(claim, UNKNOWN, NOT_SHOWN)]
     low, high = (np.broadcast_to(limit, results.values.shape)[0] for limit in limits)
@@ -55,6 +59,7 @@ def reason(
         return [Finding(claim, HOLDS)]
     if _is_of_method(said, setting, results):
         return [Finding(claim, HOLDS)]
+    beyond = None if question is None else beyond_rules(setting, results.table, question)
     if _counts_features(results):
         asked = _question(setting, results, results.table.values[0], beyond)
         of_sets = Finding(claim, *_of_sets(asked, said, (low, high)))
@@ -70,6 +75,17 @@ def reason(
         return [Finding(claim, UNKNOWN, NOT_SHOWN)]
     right = judged(claim, own == said, f"by the certificate: {own.words(results.classes)}")
     return [right, *_needed(name, asked, said)]
+
+
+def _is_strict(results: Results) -> bool:
+    return isinstance(results, Positives) and results.method is Method.STRICT
+
+
+def _neither_value(setting: Setting, results: Results, question: PositiveQuestion) -> Reason:
+    """Return which features the rules leave neither of the two values of a strict positive."""
+    stuck = np.flatnonzero(without_value(setting, results.table, question)[0])
+    names = tuple(setting.features.names[j] for j in stuck)
+    return Reason(Why.NEITHER_VALUE, features=names)
 
 
 def _are_about_one_region(parts: tuple[Certified, ...]) -> bool:

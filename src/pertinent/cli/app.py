@@ -276,7 +276,10 @@ def check_(
             "search": True,
         }  # the file says whether it was searched
         loaded = load_model(model, trust=trust or [], **how)
-        checked = [(d["summary"], check(d, loaded)) for d in _documents(explanation)]
+        checked = []
+        for document in _documents(explanation):
+            with reading(explanation):
+                checked.append((document["summary"], check(document, loaded)))
         if json_:
             found = [
                 {

@@ -217,6 +217,17 @@ def strict_limits(
     return lower, upper
 
 
+def without_value(setting: Setting, table: Table, question: PositiveQuestion) -> BoolArray:
+    """Return the features that may neither keep the sample's value nor rest at the baseline."""
+    question = question.in_precision_of(table)
+    lower, upper = strict_limits(setting, table, question)
+    base, own = question.baseline, table.values
+    off_base = np.abs(np.clip(base, lower, upper) - base) > question.off_tol
+    off_own = (own < lower) | (own > upper)
+    by_feature = setting.features.by_feature
+    return by_feature(off_base) & by_feature(off_own)
+
+
 def sufficient_limits(
     setting: Setting, table: Table, question: PositiveQuestion
 ) -> tuple[FloatArray, FloatArray]:
