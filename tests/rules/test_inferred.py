@@ -9,7 +9,7 @@ import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, StandardScaler
 
 import pertinent
 from pertinent import Constraints, Explainer
@@ -80,6 +80,9 @@ def test_numbers_of_full_precision_alone_stay_free():
     assert any(
         "changes by at least" in rule for rule in said(Explainer(model, data, constraints=rules))
     )
+    last = LogisticRegression()
+    in_bins = make_pipeline(KBinsDiscretizer(3), last).fit(data, data["a"] > 0)
+    assert any("changes by at least" in rule for rule in said(Explainer(in_bins, data)))
     data["b"] = data["b"].round()
     assert any("changes by at least" in rule for rule in said(Explainer(model, data)))
 

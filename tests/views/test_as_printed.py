@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, StandardScaler
@@ -120,3 +121,42 @@ def test_the_value_one_step_closer_is_the_number_that_is_written():
     high = np.flatnonzero((X.a > 5.1) & (X.b >= edge))[:3]
     for one in pertinent.Explainer(model, data=X).explain(X.iloc[high]):
         assert _changes(one) == {"a": 5.099, "b": 5.43}
+
+
+def test_a_value_on_the_edge_of_a_bin_moves_as_far_as_others():
+    """It moved by one rounding: "about 2 instead of 2", which as printed changes nothing."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=80), "b": rng.normal(size=80).round() + 1 / 3})
+    bins = KBinsDiscretizer(4, encode="onehot-dense").fit(X)
+    model = make_pipeline(bins, LogisticRegression()).fit(X, X.a + X.b > 0.5)
+    explainer, some = pertinent.Explainer(model, data=X), X.iloc[:30]
+    least = {rule.feature: rule.numbers[0] for rule in explainer.inferred if rule.kind == "change"}
+    on_edge, result = np.isin(some.b, bins.bin_edges_[1]), explainer.explain(some)
+    assert (result.negative.status == "optimal").all()
+    for i, one in enumerate(result):
+        assert "about" not in one.text()
+        told = _changes(one)
+        assert model.predict(some[i : i + 1].assign(**told)) == one.summary()["negative"]["target"]
+        assert all(abs(told[name] - some[name][i]) > 0.999 * least[name] for name in told)
+    assert (on_edge & result.negative.changed[:, 1]).any()
+
+
+def test_a_number_beside_what_was_filled_in_keeps_its_smallest_change():
+    """68.4873 is filled in, and an edge: 68.4 is no reason to leave the others unrounded."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(5, 1, 80), "b": rng.normal(40, 9, 80).round(1)})
+    X.loc[::4, "b"] = np.nan
+    bins = KBinsDiscretizer(2, encode="onehot-dense", strategy="uniform")
+    model = make_pipeline(SimpleImputer(), bins, LogisticRegression()).fit(X, X.a > 5)
+    mean = model[0].statistics_[1]
+    model[1].bin_edges_[0] = np.array([2.0, 5.1, 9.0])
+    model[1].bin_edges_[1] = np.array([9.0, mean, 90.0])
+    model[2].coef_, model[2].intercept_ = np.array([[1.0, 0.0, 1.0, 0.0]]), np.array([-1.5])
+    gone = X[X.b.isna() & (X.a > 5.1)][:3]
+    assert len(gone)
+    for one in pertinent.Explainer(model, data=X, missing="impute").explain(gone):
+        assert "about" not in one.text()
+        a, b = one.summary()["negative"]["values"]
+        assert a["value"] in (5.099, 5.0999)
+        assert mean - 0.2 < b["value"] < mean - 0.09
+        assert b["range"]["high_end"]["kind"] == "rule"

@@ -106,7 +106,8 @@ def infer(
             found += _precision(name, values, step)
         if j not in ruled.bounds:
             found += _range(name, values, limits_from, own.get(j))
-    jumps = ruled.steps or any(features.is_category(j) for j in range(len(features)))
+    # Next to the edge of a bin the least change is one rounding, which nobody can make.
+    jumps = ruled.steps or features.bins or any(map(features.is_category, range(len(features))))
     if jumps or any(rule.kind == STEP for rule in found):
         return tuple(found)
     # Where every number may take any value, none has to make up for what another one jumps.

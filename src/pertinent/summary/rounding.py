@@ -219,10 +219,17 @@ def _does_closer(
     setting: Setting, table: Table, points: FloatArray, origin: FloatArray,
     where: tuple[IntArray, IntArray], step: FloatArray, labels: IntArray,
 ) -> BoolArray:  # fmt: skip
-    """Return of some values whether the point keeps its class with that one a step closer."""
+    """Return of some values whether the point keeps its class with that one a step closer.
+
+    Closer than the smallest change that the rules allow is the own value alone.
+    """
     rows, columns = where
     closer, here, home = points[rows], points[rows, columns], origin[rows, columns]
     next_ = _as_written(here + np.sign(home - here) * step)
+    domain = setting.domain_of(table, changes=True)
+    if domain is not None and domain.gap is not None:
+        below, above = (side[rows, columns] for side in domain.gap)
+        next_ = np.where((below < next_) & (next_ < above), home, next_)
     closer[np.arange(len(rows)), columns] = np.where(np.abs(home - here) > step, next_, home)
     held = table.take(rows).as_held(closer)
     return np.asarray(setting.predict(table.take(rows), held) == labels[rows])

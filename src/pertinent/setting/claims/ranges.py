@@ -82,6 +82,8 @@ class _Stating:
         self.boxes = ShownBoxes(setting, answer)
         self.low, self.high = self.boxes.low, self.boxes.high
         self.domain = setting.domain_of(answer.table, changes=answer.changes)
+        #: The numbers of each column, be they too close to the own one: that is a reason to end.
+        self.steps = None if self.domain is None else replace(self.domain, gap=None)
         self.named = setting.constraints.named_limits(setting.features)
 
     def rooms(self, proposed: Sequence[Room]) -> list[Room]:
@@ -166,9 +168,9 @@ class _Stating:
 
     def _farther(self, row: int, column: int, end: float, sign: float) -> float:
         """Return the value one step beyond an end."""
-        if self.domain is not None and column in self.domain.steps:
+        if self.steps is not None and column in self.steps.steps:
             value = np.nextafter(np.array([end]), sign * np.inf)
-            next_ = self.domain.ceil if sign > 0 else self.domain.floor
+            next_ = self.steps.ceil if sign > 0 else self.steps.floor
             return float(next_(column, value, row)[0])
         weight = self.setting.weights[column]
         single = self.answer.table.single_precision

@@ -25,7 +25,7 @@ from pertinent.solvers.search.cases import CaseSearch, Open
 from pertinent.solvers.search.duality import case_bounds
 from pertinent.solvers.search.knapsack.solve import is_knapsack, solve_knapsack
 from pertinent.solvers.search.narrow import Boxes, narrow
-from pertinent.solvers.search.split import choose_splits, rounded_boxes
+from pertinent.solvers.search.split import choose_splits, rounded_boxes, split_on_edges
 from pertinent.solvers.tolerances import CASE_CLOSED, CASE_EXACT, NO_COEFFICIENT, ROUNDED
 
 #: Cases of one row that are solved in one round.
@@ -201,7 +201,9 @@ class _Search(CaseSearch):
         self.close(chosen.take(~still))
         self.leave(chosen.take(outcome == TROUBLE))
         some = chosen.take(still)
-        return self.split(some, choose_splits(self.domain, some.boxes, points[still], t))
+        splits = choose_splits(self.domain, some.boxes, points[still], t)
+        split_on_edges(self.domain, some.boxes, points[still], splits)
+        return self.split(some, splits)
 
     def _try_rounding(self, boxes: Boxes, points: FloatArray) -> None:
         """Fix what must be discrete near the relaxed points, and solve for the rest."""

@@ -240,3 +240,20 @@ def _by_lattice(
     rows = np.flatnonzero((off > 0).any(axis=1) & splits.is_leaf)
     which = off[rows].argmax(axis=1)
     splits.choose(rows, SPLIT, confined[which], below[rows, which], above[rows, which])
+
+
+def split_on_edges(domain: Domain, boxes: Boxes, points: FloatArray, splits: Splits) -> None:
+    """Decide the bin of a number that its relaxed bin does not hold.
+
+    A relaxed number on an edge is in either bin, within rounding: ``x = 3`` in a bin that ends
+    below 3. Where a change has a smallest size it must go on, and costs what the relaxation does
+    not see until the bin is decided.
+    """
+    every = np.arange(len(points))
+    for bins in (bins for bins in domain.bins if bins.excess is None):  # those share their edges
+        chosen = points[:, bins.columns].argmax(axis=1)
+        column, x = bins.columns[chosen], points[:, bins.column]
+        open_ = boxes.lower[every, column] < boxes.upper[every, column]
+        outside = (x < bins.low[chosen]) | (x > bins.high[chosen])
+        rows = np.flatnonzero(open_ & outside & splits.is_leaf)
+        splits.choose(rows, SPLIT, column[rows], 0.0, 1.0)
