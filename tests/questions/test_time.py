@@ -22,10 +22,13 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import pertinent
 from pertinent import Constraints, pertinent_negatives, pertinent_positives
+from pertinent.geometry.affine import Scores
 from pertinent.geometry.ensembles import form
 from pertinent.geometry.winners import WinnerRegion
+from pertinent.proofs import winners
 from pertinent.proofs.ensembles import boxes, conditions, proof, weights
 from pertinent.proofs.ensembles.boxes import Rules
+from pertinent.proofs.winners import RivalProofs
 from pertinent.questions.ranges import trees
 from pertinent.questions.ranges.reach import Moves
 from pertinent.questions.ranges.rooms import Ranging
@@ -328,6 +331,18 @@ def test_the_check_of_a_large_forest_looks_at_the_time_between_few_trees(models,
             patch.setattr(looks, "is_late", late)
             assert proofs.bounds(task) == 0
         assert len(trees) <= 8  # four, and one for each lower claim that is tried
+
+
+def test_the_check_of_nearest_prototypes_looks_at_the_time_between_few_of_them(monkeypatch):
+    """Those of all sets of a menu took as long as its limit once more."""
+    own, rivals = Scores(np.eye(3), np.zeros(3)), Scores(np.zeros((1, 3)), np.ones(1))
+    task = Task.of(WinnerRegion(own, rivals), np.zeros((2, 3)), np.ones(3))
+    proofs = RivalProofs(np.zeros((2, 3), dtype=np.int32))
+    assert proofs.piece_bounds(task).round(9).tolist() == [[1, 1, 1], [1, 1, 1]]
+    looks = []
+    monkeypatch.setattr(winners, "AT_ONCE", 3)  # one pair
+    monkeypatch.setattr(winners, "is_late", lambda: looks.append(1) or len(looks) > 1)
+    assert proofs.piece_bounds(task).round(9).tolist() == [[1, 1, 0], [0, 0, 0]]
 
 
 def test_time_does_not_change_what_takes_little(models, data):
