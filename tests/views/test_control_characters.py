@@ -67,6 +67,12 @@ def test_pages_hold_nothing_hidden(hostile, tmp_path):
     assert "<i>" not in page
 
 
+def test_rules_hold_nothing_hidden():
+    rules = pertinent.Constraints(frozen=[NAME], bounds={CATEGORY: (0, 1)})
+    assert str(rules) == visible(str(rules))
+    assert r"age\x1b[2J\u202e" in str(rules)
+
+
 def test_plots_hold_nothing_hidden(hostile):
     _, _, found = hostile
     figures = [found[0].plot().figure, found.plot_summary()]

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from pertinent.exceptions import InputError
+from pertinent.exceptions import InputError, visible
 from pertinent.geometry.arrays import FloatArray, IntArray, Limits
 from pertinent.geometry.domain import Domain, Lattice, are_on_steps
 from pertinent.geometry.region import Cell
@@ -116,7 +116,7 @@ class Constraints(RuleFields):
         self.read_relations  # noqa: B018 - a relation that cannot be read is refused here
 
     def __str__(self) -> str:
-        return "; ".join([*in_words(self), *words_from_data(self.inferred)]) or "none"
+        return visible("; ".join([*in_words(self), *words_from_data(self.inferred)])) or "none"
 
     @property
     def single_rules(self) -> list[str]:
