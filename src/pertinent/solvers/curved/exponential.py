@@ -13,7 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from pertinent.geometry.arrays import FloatArray
-from pertinent.proofs import Proofs
+from pertinent.geometry.running import is_late
+from pertinent.proofs import LinearProofs, Proofs
 from pertinent.proofs.tangent import CutProofs
 from pertinent.solvers.linear.polyhedron import solve_polyhedron
 from pertinent.solvers.problem import SOLVED, TROUBLE, Solved, Task
@@ -26,13 +27,17 @@ MAX_TANGENTS = 60
 
 
 def solve_exponential(task: Task) -> Solved:
-    """Return the optimum of every row, with tangents and the proofs of their polyhedra."""
+    """Return the optimum of every row, with tangents and the proofs of their polyhedra.
+
+    Where time is over, rows after the first are not begun: a single one may be the only point.
+    """
     n = len(task)
     points, outcome = np.full(task.centers.shape, np.nan), np.full(n, TROUBLE, dtype=np.int8)
     touched: list[FloatArray] = []
     proofs: list[Proofs] = []
     for i in range(n):
-        point, code, at, proof = _solve_row(task.take(np.array([i])))
+        begin = _left_open if i and is_late() else _solve_row
+        point, code, at, proof = begin(task.take(np.array([i])))
         outcome[i] = code
         if point is not None:
             points[i] = point
@@ -41,7 +46,16 @@ def solve_exponential(task: Task) -> Solved:
     return Solved(points, outcome, CutProofs(tuple(touched), tuple(proofs)))
 
 
-def _solve_row(task: Task) -> tuple[FloatArray | None, int, FloatArray, Proofs]:
+Found = tuple[FloatArray | None, int, FloatArray, Proofs]
+
+
+def _left_open(task: Task) -> Found:
+    """Return no point, no tangents, and multipliers that show no more than the bounds do."""
+    nothing = LinearProofs(np.zeros((1, len(task.cell.h))), np.zeros(1, dtype=bool))
+    return None, TROUBLE, np.zeros((0, task.cell.dim)), nothing
+
+
+def _solve_row(task: Task) -> Found:
     first = cone_optimum(task)
     touched = np.zeros((0, task.cell.dim)) if first is None else first[None]
     while True:
