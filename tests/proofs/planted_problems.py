@@ -13,6 +13,7 @@ import numpy as np
 from scipy.optimize import linprog, minimize
 
 from pertinent.geometry.affine import Scores
+from pertinent.geometry.cell import Exponential
 from pertinent.geometry.domain import Bins, Domain
 from pertinent.geometry.gaps import GAP_NONCONVEX, is_closed
 from pertinent.geometry.region import Cell, CellUnion, Quadratic
@@ -348,6 +349,12 @@ def further_projections():
         "two saddles, whole numbers": whole_saddles(),
         "saddle and ellipsoid": saddle_and_ellipsoid(),
         "pieces, no time": pieces(under=lambda: until(0.0), stopped=True),
+        # Least x0 + x1 with exp(1 - x0) + exp(0.5 - x1) <= 1: both are 1/2.
+        "softmax, no time": projection(
+            Cell(*nothing, exponentials=(Exponential(-np.eye(2), np.array([1.0, 0.5])),)),
+            np.zeros((2, 2)), truth=2 * [1.5 + 2 * np.log(2.0)],
+            under=lambda: until(0.0), stopped=True,
+        ),
     }  # fmt: skip
     if find_spec("pyscipopt"):
         problems |= {
