@@ -29,6 +29,7 @@ from pertinent.models.steps import walk
 from pertinent.models.steps.walk import supported_transforms
 from tests.models.damaged_parts import DAMAGES
 from tests.models.whole_files import (
+    KNOWS_TEMPERATURES,
     LABELS,
     NUMBERS,
     examples,
@@ -102,6 +103,7 @@ def test_every_model_and_every_step_has_an_example():
     assert {name.rpartition(".")[2] for name in steps} <= names
 
 
+@pytest.mark.skipif(not KNOWS_TEMPERATURES, reason="this scikit-learn knows no temperature")
 def test_one_temperature_stands_for_three_classes():
     model = CalibratedClassifierCV(LogisticRegression(), method="temperature", ensemble=False, cv=2)
     require_sound(model.fit(NUMBERS, np.arange(len(NUMBERS)) % 3))

@@ -1,10 +1,12 @@
 """Every supported model and every supported step, to be written to a file and explained."""
 
 from functools import partial
+from inspect import signature
 
 import imblearn.pipeline
 import numpy as np
 import pandas as pd
+import sklearn
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.decomposition import PCA, FactorAnalysis, FastICA, IncrementalPCA, TruncatedSVD
@@ -87,6 +89,7 @@ from sklearn.preprocessing import (
 from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 from sklearn.svm import SVC, LinearSVC, NuSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+from sklearn.utils.fixes import parse_version
 
 from pertinent.lvq import GLVQ, GMLVQ, LGMLVQ
 
@@ -111,6 +114,15 @@ def searched(scoring=None, cv=2):
     return GridSearchCV(logistic(), {"C": [0.1, 1.0]}, scoring=scoring, cv=cv)
 
 
+#: Older versions of scikit-learn have no others to ask for, and calibrate by no temperature.
+NEW_ATTRIBUTES = {
+    name: False
+    for name in signature(LogisticRegressionCV).parameters
+    if name == "use_legacy_attributes"
+}
+KNOWS_TEMPERATURES = parse_version(sklearn.__version__) >= parse_version("1.8")
+
+
 def models():
     """Return examples of all registered models of scikit-learn and of our own."""
     cs = {"C": [0.1, 1.0]}
@@ -122,7 +134,12 @@ def models():
         CalibratedClassifierCV(
             FrozenEstimator(LinearSVC().fit(NUMBERS, LABELS)), ensemble=True, cv=2
         ),
-        CalibratedClassifierCV(LinearSVC(), method="temperature", ensemble=False, cv=2),
+        CalibratedClassifierCV(
+            LinearSVC(),
+            method="temperature" if KNOWS_TEMPERATURES else "sigmoid",
+            ensemble=False,
+            cv=2,
+        ),
         make_pipeline(KBinsDiscretizer(3, encode="ordinal", strategy="uniform"), CategoricalNB()),
         make_pipeline(MinMaxScaler(), ComplementNB()),
         make_pipeline(MinMaxScaler(), MultinomialNB()),
@@ -162,7 +179,7 @@ def models():
         LinearDiscriminantAnalysis(),
         LinearSVC(),
         logistic(),
-        LogisticRegressionCV(Cs=2, cv=2, scoring="roc_auc", use_legacy_attributes=False),
+        LogisticRegressionCV(Cs=2, cv=2, scoring="roc_auc", **NEW_ATTRIBUTES),
         NearestCentroid(),
         OneVsRestClassifier(logistic()),
         PassiveAggressiveClassifier(),
