@@ -162,7 +162,7 @@ def test_messages_name_options(files, tmp_path):
     rows.to_csv(tmp_path / "gaps.csv", index=False)
     result = run(app, ["explain", str(files / "model.skops"), str(tmp_path / "gaps.csv")])
     assert result.exit_code == codes.REFUSED
-    assert "The table has missing" in result.output
+    assert "gaps.csv has missing" in result.output
     assert "data has" not in result.output
     arguments = ["explain", str(files / "model.skops"), str(files / "rows.csv")]
     refused = run(app, [*arguments, "--limits", "-1"])
@@ -176,7 +176,7 @@ def test_messages_name_rows_as_the_table_numbers_them(files, tmp_path):
     call += ["--train", str(files / "train.csv")]
     for column, value, said in (
         ("income", None, "rows [5]"),
-        ("job", "astronaut", "Row 5 of the table has 'astronaut' in 'job'"),
+        ("job", "astronaut", "Row 5 of rows.csv has 'astronaut' in 'job'"),
     ):
         odd = rows.astype({column: object})
         odd.loc[5, column] = value

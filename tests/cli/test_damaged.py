@@ -92,6 +92,16 @@ def test_a_stored_explanation_that_lacks_something_is_named(honest, tmp_path):
     assert "lacking.json: " in refused("check", lacking, honest / "model.skops")
 
 
+def test_a_table_that_is_read_but_holds_text_for_a_number_is_named(honest, tmp_path):
+    lines = (honest / "rows.csv").read_text().splitlines()
+    lines[2] = "~" + lines[2]
+    wrong = tmp_path / "wrong.csv"
+    wrong.write_text("\n".join(lines))
+    assert "wrong.csv" in refused("explain", honest / "model.skops", wrong)
+    whole = honest / "rows.csv"
+    assert "wrong.csv" in refused("explain", honest / "model.skops", whole, "--train", wrong)
+
+
 def test_a_table_of_nothing_is_named(honest, tmp_path):
     empty = tmp_path / "empty.csv"
     empty.touch()

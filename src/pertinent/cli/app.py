@@ -17,7 +17,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from pertinent.cli import codes
-from pertinent.cli.files import model_columns, parse_rows, parse_target, read_table
+from pertinent.cli.files import called, model_columns, parse_rows, parse_target, read_table
 from pertinent.cli.given import Given, ModelFile, Pickle, Trust, with_given
 from pertinent.cli.texts import Add, AddAny, Column, TextOptions, explain_texts
 from pertinent.cli.wording import in_options, options_for
@@ -139,10 +139,14 @@ def _explained(
             "anything else may be suggested.",
             soft_wrap=True,
         )
-    explainer, places = given.explainer(model, frame, ignore or []), parse_rows(rows, len(frame))
+    from pertinent.tables.reading import tables_called
+
+    places = parse_rows(rows, len(frame))
     chosen = frame if places is None else frame.iloc[places]
-    target = parse_target(given.target, model)
-    return explainer.explain(chosen, target)
+    named = {"X": called(data_file), "data": called(given.train or data_file)}
+    with tables_called(named):
+        explainer = given.explainer(model, frame, ignore or [])
+        return explainer.explain(chosen, parse_target(given.target, model))
 
 
 def _name(summary: dict[str, Any]) -> str:

@@ -21,6 +21,11 @@ SEPARATORS = (",", ";", "\t")
 LONGEST_HEADER = 1_000_000
 
 
+def called(path: Path) -> str:
+    """Return what messages call the table of a file."""
+    return "standard input" if str(path) == "-" else one_line(path.name)
+
+
 def read_table(path: Path) -> Any:
     """Return a CSV, Parquet or Arrow file as a pandas DataFrame; "-" is text on standard input."""
     if str(path) == "-":

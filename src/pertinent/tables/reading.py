@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import narwhals as nw
@@ -23,6 +25,18 @@ from pertinent.tables.table import Table, as_frame, reads_as_numbers
 #: Stands for None, NaN and their kin among the categories of a feature.
 MISSING = "a missing value"
 
+_CALLED: ContextVar[Mapping[str, str] | None] = ContextVar("what messages call", default=None)
+
+
+@contextmanager
+def tables_called(names: Mapping[str, str]) -> Iterator[None]:
+    """Let messages call tables by other names than "X" and "data", such as those of their files."""
+    token = _CALLED.set(names)
+    try:
+        yield
+    finally:
+        _CALLED.reset(token)
+
 
 def read_table(features: Features, X: Any, name: str = "X") -> Table:
     """Return the samples as an array in the model's order, with the way back.
@@ -36,8 +50,9 @@ def read_table(features: Features, X: Any, name: str = "X") -> Table:
 def read_values(features: Features, X: Any, name: str = "X") -> tuple[FloatArray, Any]:
     """Return the columns of samples (see `Features`), and the table that they came in.
 
-    ``name`` is what messages call the table.
+    ``name`` is what messages call the table, unless `tables_called` says otherwise.
     """
+    name = (_CALLED.get() or {}).get(name, name)
     frame = as_frame(_as_table(X, name))
     if frame is None:
         source = _as_array(X.toarray() if hasattr(X, "toarray") else X, name)
