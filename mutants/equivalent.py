@@ -49,6 +49,10 @@ CHECKS: dict[tuple[str, str], str] = {
     ("proofs/cases/curved.py:CurvedBranchProofs.leaf_bounds", "is_over()"):
         "it decides how many cases are looked at; one that is not shows nothing",
     ("proofs/core.py:Certificate._bounds", "piece"): _FIRST,
+    ("proofs/winners.py:_", "first"):
+        "it decides how much is looked at late; what is not looked at shows nothing",
+    ("checking/reasons.py:reason", "question"):
+        "a strict positive always comes with its question",
     ("proofs/ensembles/proof.py:EnsembleProofs._replayed", "claim > known"):
         "a claim that is not above what is known already shows no more, and costs time",
     ("proofs/ensembles/replay.py:Replay._close", "k"): _ROUNDS,
