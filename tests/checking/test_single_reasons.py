@@ -19,12 +19,15 @@ SETOSA = pertinent.Constraints(bounds={0: (4, 8), 1: (2, 4.5), 2: (0.5, 2.5), 3:
 ONE = {"constraints": SETOSA, "between": False, "baseline": [5.0, 3.4, 1.5, 0.2]}
 #: The base value 1.5 is below the bounds, what is looked at is above.
 BEYOND = pertinent.Constraints(bounds={2: (2, 3)})
+#: Setosa only, and neither the base value of x2 nor what is looked at.
+SETOSA_BEYOND = pertinent.Constraints(bounds={**SETOSA.bounds, 2: (2, 2.5)})
 HULL = pertinent.Plausibility(X, y, method="hull", n_neighbors=8)
 #: The part without an answer, its row, the class asked for, and what else is.
 ASKED = {
     "held": ("negative", 0, 2, {"constraints": HELD}),
     "fewest": ("negative", 0, 2, {"constraints": HELD, "norm": "l0"}),
     "two-phase": ("positive", 149, None, ONE),
+    "two-phase beyond": ("positive", 149, None, {**ONE, "constraints": SETOSA_BEYOND}),
     "strict": ("positive", 149, None, {**ONE, "method": "strict"}),
     "neither": ("positive", 149, None, {**ONE, "constraints": BEYOND, "method": "strict"}),
     "exact": ("positive", 149, None, {**ONE, "method": "exact"}),
@@ -135,6 +138,7 @@ FORGED = [
     ("neither", says(features=["x2", "x3"]), REASON, REFUTED),
     ("neither", later, REASON, UNKNOWN),
     ("two-phase", instead(kind="neither-value", features=["x2"]), REASON, REFUTED),
+    ("two-phase beyond", instead(kind="neither-value", features=["x2"]), REASON, REFUTED),
     ("close", instead(kind="too-close"), REASON, UNKNOWN),
     ("strict", instead(kind="too-close"), REASON, UNKNOWN),
     ("exact", instead(kind="own-values", asked=["is", 2]), REASON, UNKNOWN),
