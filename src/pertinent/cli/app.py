@@ -127,6 +127,8 @@ def _known_length(length: str) -> str:
 def _explained(
     model: Foreign, data_file: Path, given: Given, rows: str | None, ignore: list[str] | None
 ) -> Explanations:
+    from pertinent.tables.reading import tables_called
+
     frame, extra = model_columns(read_table(data_file), model, ignore or [])
     if extra:
         err.print(
@@ -139,8 +141,6 @@ def _explained(
             "anything else may be suggested.",
             soft_wrap=True,
         )
-    from pertinent.tables.reading import tables_called
-
     places = parse_rows(rows, len(frame))
     chosen = frame if places is None else frame.iloc[places]
     named = {"X": called(data_file), "data": called(given.train or data_file)}
